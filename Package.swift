@@ -175,11 +175,18 @@ let package = Package(
             path: "Tests/CacheProcess",
             swiftSettings: settings
         ),
+        // The test of the system's network path runs this program in a network namespace.
+        .executableTarget(
+            name: "NetworkProcess",
+            dependencies: ["Middlewares", "TransportTesting", "TestSupport"],
+            path: "Tests/NetworkProcess",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "MiddlewaresTests",
             dependencies: [
                 "Middlewares", "HTTPSyntax", "TransportTesting", "MiddlewaresTesting", "TestSupport", "CacheProcess",
-                "ExampleInterceptors",
+                "NetworkProcess", "ExampleInterceptors",
             ],
             swiftSettings: settings
         ),

@@ -129,6 +129,11 @@ extension JournalNote {
 
     static func waited(for permit: String) -> Self { Self("waited", "got \(permit) after waiting in line") }
 
+    static func waitedForNetwork(_ wait: NetworkWait) -> Self {
+        let time = wait.duration.logged
+        return Self("waitedForNetwork", wait.isSatisfied ? "a network came after \(time)" : "none came within \(time)")
+    }
+
     static func refused(_ error: LimitError) -> Self {
         Self(error.code == .circuitOpen ? "circuitOpen" : "limited", error.message)
     }

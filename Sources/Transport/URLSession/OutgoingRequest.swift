@@ -21,6 +21,12 @@ struct OutgoingRequest {
             throw Self.unsupported("URLSession would change the method's letters: write it in upper case.", request)
         }
         try Self.setFields(of: request, on: &urlRequest)
+        #if !canImport(FoundationNetworking)
+        // Only what the request excludes: the session's configuration may exclude more.
+        let network = request.context.network
+        if network.contains(.notExpensive) { urlRequest.allowsExpensiveNetworkAccess = false }
+        if network.contains(.notConstrained) { urlRequest.allowsConstrainedNetworkAccess = false }
+        #endif
         self.urlRequest = urlRequest
     }
 

@@ -18,6 +18,8 @@ struct RandomChain {
     var overtaking = Overtaking.never
     /// One store that follows sign-ins, or one for each account.
     var stores: [TokenStore] = []
+    /// The monitors whose paths change while calls are under way.
+    var networks: [NetworkPathMonitor] = []
     /// Checks that run when everything has ended.
     var finalChecks: [() -> Void] = []
 
@@ -87,8 +89,8 @@ struct RandomChain {
     /// The kinds, in the documented order.
     private enum Kind: Int, CaseIterable {
         case latestWins, status, headers, transactionID, tracing, timeout, compress, redirects, tokenPartition
-        case cookies, unauthorized, bearer, digest, basic, accountKey, silentKey, coalesce, cache, retry, hedge, rate
-        case limit, circuit, sign, metrics, logging
+        case cookies, unauthorized, bearer, digest, basic, accountKey, silentKey, coalesce, cache, network, retry, hedge
+        case rate, limit, circuit, sign, metrics, logging
 
         var takesTime: Bool { ![.latestWins, .headers, .transactionID, .tracing, .tokenPartition].contains(self) }
     }
@@ -115,6 +117,7 @@ struct RandomChain {
         case .hedge: addHedge(&random)
         case .coalesce: addCoalesce()
         case .latestWins: addLatestWins()
+        case .network: addNetwork(&random)
         case .logging: addLogging()
         case .metrics: addMetrics()
         case .headers: add(.headers(["X-Client": "simulated"]), "headers")

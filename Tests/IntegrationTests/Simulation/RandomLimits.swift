@@ -38,6 +38,30 @@ extension RandomChain {
         }
     }
 
+    mutating func addNetwork(_ random: inout SeededGenerator) {
+        let network = NetworkPathMonitor(random.oneOf([.satisfied, .unsatisfied, .unknown]))
+        networks.append(network)
+        let limit = Duration.milliseconds(Int.random(in: 1...10_000, using: &random))
+        add(.waitForNetwork(upTo: limit, monitor: network, time: world.time), "waitForNetwork(\(limit))")
+        let begins = Shared<[Int: Duration]>([:])
+        // Outside the interceptor, this watch notes when a request reaches it.
+        let outside: AnyInterceptor = .intercept { [world] request, next in
+            let id = world.nextID()
+            request.context.networkTrial = id
+            begins.change { $0[id] = world.clock.now.elapsed }
+            return try await next(request)
+        }
+        interceptors.insert(outside, at: interceptors.count - 1)
+        watch { [world] request, next in
+            let waited = begins.value[request.context.networkTrial].map { world.clock.now.elapsed - $0 } ?? .zero
+            if waited > limit { world.violate("A request waited \(waited) for a network, with a limit of \(limit).") }
+            return try await next(request)
+        }
+        finalChecks.append { [world] in
+            if network.waiting != 0 { world.violate("Somebody waits for a network for ever.") }
+        }
+    }
+
     mutating func addRateLimit(_ random: inout SeededGenerator) {
         let count = Int.random(in: 1...3, using: &random), burst = Int.random(in: 1...3, using: &random)
         let period = Duration.seconds(Int.random(in: 1...3, using: &random))
@@ -135,5 +159,15 @@ extension RandomChain {
         finalChecks.append { [world] in
             if latest.calls.count != 0 { world.violate("\(latest.calls.count) keys were not forgotten.") }
         }
+    }
+}
+
+extension HTTPContext {
+    private enum NetworkTrialKey: HTTPContextKey { static let defaultValue = 0 }
+
+    /// The number of a request's passage through `waitForNetwork`.
+    fileprivate var networkTrial: Int {
+        get { self[NetworkTrialKey.self] }
+        set { self[NetworkTrialKey.self] = newValue }
     }
 }

@@ -207,9 +207,19 @@ extension Simulation {
         return request
     }
 
-    /// Signs in and out while requests are under way.
+    /// Signs in and out, and changes the network, while requests are under way.
     private mutating func disturb(_ accounts: Accounts, _ chain: RandomChain) {
         let (world, stores) = (world, chain.stores)
+        for network in chain.networks {
+            for _ in 0..<Int.random(in: 0...5, using: &random) {
+                let delay = Duration.milliseconds(Int.random(in: 0...20_000, using: &random))
+                let path: NetworkPath = random.oneOf([.satisfied, .unsatisfied, .unsatisfied, .unknown])
+                Task {
+                    try await world.clock.sleep(for: delay)
+                    network.update(path)
+                }
+            }
+        }
         for _ in 0..<Int.random(in: 0...5, using: &random) {
             let delay = Duration.milliseconds(Int.random(in: 0...8_000, using: &random))
             let account = random.oneOf(["ada", "bob", nil])

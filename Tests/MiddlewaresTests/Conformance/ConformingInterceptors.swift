@@ -89,6 +89,12 @@ extension ConformingInterceptor {
         Self("faults that truncate", except: brokenByTruncation) { world, _ in
             .faults(.truncation, time: world.time)
         },
+        Self("waitForNetwork") { world, _ in
+            .waitForNetwork(upTo: .seconds(1), monitor: NetworkPathMonitor(.satisfied), time: world.time)
+        },
+        Self("waitForNetwork without a network") { world, _ in
+            .waitForNetwork(upTo: .seconds(1), monitor: NetworkPathMonitor(.unsatisfied), time: world.time)
+        },
         Self("cache in memory") { world, _ in .cache(.memory(), time: world.time) },
         Self("cache on disk") { world, folder in .cache(.disk(at: folder), time: world.time) },
     ]

@@ -56,6 +56,21 @@ import TransportTesting
         )
     }
 
+    @Test(arguments: [true, false])
+    func aWaitForANetworkAndItsEnd(isSatisfied: Bool) async throws {
+        stub.enqueue(.status(204))
+        let network = NetworkPathMonitor(.unsatisfied)
+        let client = client([.waitForNetwork(upTo: .seconds(3), monitor: network, time: .manual(clock))])
+        let task = Task { try await client.send(HTTPRequest(url: url)) }
+        await clock.sleepers(1)
+        clock.advance(by: isSatisfied ? .seconds(2) : .seconds(3))
+        if isSatisfied { network.update(.satisfied) }
+        _ = try await task.value
+        #expect(journal.calls[0].root?.notes.map(\.decision) == ["waitedForNetwork"])
+        let text = isSatisfied ? "a network came after 2.00 s" : "none came within 3.00 s"
+        #expect(explained.contains("· waitedForNetwork: \(text)\n"))
+    }
+
     @Test func aRefreshAndTheCallMadeForIt() async throws {
         stub.on(.post, "/token", .json(#"{"token":"fresh-secret"}"#))
         stub.on(.get, "/", .status(401), times: 1)

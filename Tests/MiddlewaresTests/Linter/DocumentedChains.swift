@@ -101,7 +101,7 @@ struct DocumentedChains {
     private static let names: Set<String> = [
         "unwrapEnvelope", "validateStatus", "latestWins", "headers", "transactionID", "tracing", "compressRequest",
         "followRedirects", "coalesce", "cache", "retry", "hedge", "rateLimit", "limitConcurrency", "circuitBreaker",
-        "timeout",
+        "timeout", "waitForNetwork",
         "logging", "metrics", "intercept", "retryOnUnauthorized", "bearerAuth", "partition", "cookies", "digestAuth",
         "basicAuth", "passwordAuth", "sign", "group", "when",
     ]
@@ -192,6 +192,7 @@ struct DocumentedChains {
         case "limitConcurrency" where arguments.hasPrefix("()"): .limitConcurrency()
         case "limitConcurrency": .limitConcurrency(32)
         case "circuitBreaker": .circuitBreaker()
+        case "waitForNetwork": .waitForNetwork(upTo: .seconds(30), monitor: NetworkPathMonitor())
         case "timeout": .timeout(Self.limit(in: arguments))
         case "logging":
             .logging(arguments.contains("(.body") ? .body : arguments.contains("(.headers") ? .headers : .basic)

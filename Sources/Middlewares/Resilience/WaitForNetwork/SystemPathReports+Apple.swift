@@ -1,0 +1,24 @@
+#if canImport(Network) && !os(Linux)
+internal import Dispatch
+internal import Interceptors
+internal import Network
+internal import Synchronization
+
+/// Reports the path of `NWPathMonitor` to a monitor, until the instance is released.
+final class SystemPathReports: Sendable {
+    private let system: Mutex<NWPathMonitor>
+
+    init?(to monitor: NetworkPathMonitor) {
+        let system = NWPathMonitor()
+        system.pathUpdateHandler = { [weak monitor] path in
+            // `requiresConnection` is a VPN on demand, for instance, which a request brings up.
+            let status: NetworkPath.Status = path.status == .unsatisfied ? .unsatisfied : .satisfied
+            monitor?.update(NetworkPath(status, isExpensive: path.isExpensive, isConstrained: path.isConstrained))
+        }
+        system.start(queue: DispatchQueue(label: "Interceptors.NetworkPathMonitor"))
+        self.system = Mutex(system)
+    }
+
+    deinit { system.withLock { $0.cancel() } }
+}
+#endif

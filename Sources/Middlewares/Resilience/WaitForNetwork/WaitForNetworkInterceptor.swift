@@ -1,0 +1,119 @@
+public import Interceptors
+
+/// The implementation of `.waitForNetwork(…)`, documented there.
+struct WaitForNetworkInterceptor: Interceptor {
+    private let limit: Duration
+    private let monitor: NetworkPathMonitor
+    private let time: TimeSource
+
+    init(_ limit: Duration, monitor: NetworkPathMonitor, time: TimeSource) {
+        self.limit = limit
+        self.monitor = monitor
+        self.time = time
+    }
+
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+        let limit = longestWait(of: request)
+        guard limit > .zero else { return try await next(request) }
+        let wait = try await wait(for: request.context.network, upTo: limit)
+        request.note(.waitedForNetwork(wait))
+        request.context.interruptionNotes?.change { $0.add(wait) }
+        do {
+            var response = try await next(request)
+            response.context.add(wait)
+            return response
+        } catch var error as any HTTPError {
+            error.context.add(wait)
+            throw error
+        }
+    }
+
+    /// The longest time that a request waits; zero or less if it has nothing to wait for.
+    private func longestWait(of request: borrowing HTTPRequest) -> Duration {
+        if monitor.path.allows(request.context.network) { return .zero }
+        // Nothing is sent, or nothing leaves the machine.
+        if request.context.sendingForbidden != nil { return .zero }
+        if LoopbackHost.isHost(of: request.url) { return .zero }
+        guard let remaining = request.context.deadline?.remaining else { return limit }
+        // The path may be wrong, so half of the time is left for the attempt.
+        return min(limit, remaining / 2)
+    }
+
+    private func wait(for requirements: NetworkRequirements, upTo limit: Duration) async throws -> NetworkWait {
+        let elapsed = time.startMeasuring()
+        let end = await monitor.wait(for: requirements, until: Deadline(after: limit, time: time))
+        if end == .cancelled { throw CancellationError() }
+        try Task.checkCancellation()
+        return NetworkWait(duration: elapsed(), isSatisfied: end == nil)
+    }
+}
+
+extension WaitForNetworkInterceptor: PlacedInterceptor {
+    var placement: Placement {
+        let roles: [ChainRole] = [
+            .waits, .set("upTo: \(limit.code)"),
+            .inside(.stores, because: "A stored response waits for a network that it doesn't need."),
+            .outside(.limits, because: "A request holds a permit, a token or a probe while it waits for a network."),
+            .outside(
+                .hedges,
+                because: "A wait for a network looks like a late response, so a request is sent twice."
+            ),
+            .outside(.signs, because: "The signature gets old while its request waits for a network."),
+        ]
+        let idle = ChainRole.idle("never waits", remedy: ".waitForNetwork(upTo: .seconds(30))")
+        return Placement(limit > .zero ? roles : roles + [idle])
+    }
+}
+
+extension Interceptor where Self == AnyInterceptor {
+    /// Lets a request wait while the system says that there is no network, and then sends it in any case.
+    ///
+    /// ```swift
+    /// interceptors: [
+    ///     .timeout(.seconds(60), of: "the whole call"),
+    ///     .retryOnUnauthorized(tokens), .bearerAuth(tokens),
+    ///     .cache(.memory()),                                  // serves stored responses without a network
+    ///     .waitForNetwork(upTo: .seconds(30)),                // before the first attempt
+    ///     .retry(3),
+    /// ]
+    /// ```
+    /// The system's report is a hint, never a reason to fail. When the time is up, the request is sent, because the report can be
+    /// wrong. The transport's error is certain.
+    ///
+    /// ## Order
+    /// - Inside a cache, because a stored response needs no network.
+    /// - Outside `retry`, a call waits once, before its first attempt. Inside, each attempt waits up to the limit.
+    /// - Outside `hedge`, limits and `sign`, so that a waiting request holds no permit, and its signature is fresh.
+    /// - Outside `bearerAuth` if there is no cache, so that an expired token is refreshed when there is a network. Inside, a
+    ///   refresh through the same client waits too. A refresh through another client needs the interceptor in that client's chain.
+    ///
+    /// ## Behaviour
+    /// - With a network, or if the path is unknown, nothing waits, and nothing is allocated.
+    /// - All waiting requests that a new path allows continue at once. A path that exists only for a moment is enough, so a
+    ///   network that comes and goes costs at most a failed attempt.
+    /// - A request that excludes kinds of network (`HTTPContext.network`) waits on such a path too. When the time is
+    ///   up, the transport decides: `URLSessionTransport` on Apple's platforms then fails with `HTTPErrorCode.offline`.
+    /// - A wait takes at most half of the time that remains before the call's deadline (``Transport/HTTPContext/deadline``). The
+    ///   other half is for the attempt.
+    /// - A cancelled request stops waiting at once with `CancellationError`.
+    /// - A request to `localhost`, `127.0.0.0/8` or `[::1]` never waits. Neither does a request that no transport may send, such
+    ///   as one with the cache mode `.offline`.
+    /// - ``Transport/HTTPContext/networkWait`` of the response or the error is the time that the request waited. The journal has a
+    ///   note.
+    /// - Each reconnection of a stream and each attempt of a download passes the chain, so it waits too.
+    ///
+    /// ``NetworkPathMonitor/system`` describes the path on each platform. On Linux, a machine that reaches its servers only
+    /// through a proxy on loopback has no path: leave this interceptor out there.
+    ///
+    /// - Parameters:
+    ///   - limit: the maximum wait of one request. Zero or less never waits.
+    ///   - monitor: knows the path; by default the system's.
+    ///   - time: measures the wait.
+    public static func waitForNetwork(
+        upTo limit: Duration,
+        monitor: NetworkPathMonitor = .system,
+        time: TimeSource = .system
+    ) -> Self {
+        Self(WaitForNetworkInterceptor(limit, monitor: monitor, time: time))
+    }
+}
