@@ -57,7 +57,8 @@ extension HTTPErrorCode {
     public static let timedOut = Self(rawValue: "timedOut")
     /// `TransportError`: the response ended before its content was complete.
     public static let truncated = Self(rawValue: "truncated")
-    /// `TransportError`: the received bytes aren't an HTTP response.
+    /// `TransportError`, `DownloadError`: the received bytes aren't an HTTP response, or the content has a coding that nobody
+    /// asked for.
     public static let invalidResponse = Self(rawValue: "invalidResponse")
     /// `TransportError`, `CacheStoreError`: a body is longer than the limit for reading or storing it.
     public static let bodyTooLarge = Self(rawValue: "bodyTooLarge")

@@ -60,7 +60,7 @@ import Testing
 
     /// A body skips empty chunks, so no reader can count them.
     @Test func streamOfEmptyChunksEndsWhenItWasReported() async throws {
-        let rule = try #require(InterceptorConformance.rules().first { $0.name == "theEndOfAStreamIsTold" })
+        let rule = try #require(InterceptorConformance.rules().first { $0.name == "theEndOfAStreamArrives" })
         let (isReleased, release) = AsyncStream<Void>.makeStream()
         let patience = RulePatience(otherThreads: .zero, blockedThread: .milliseconds(300))
         let error = await #expect(throws: Failure.self) {

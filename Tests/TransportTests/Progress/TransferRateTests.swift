@@ -5,7 +5,7 @@ import TransportTesting
 
 @testable import Transport
 
-@Suite struct TransferRateTests {
+@Suite(.againstHanging) struct TransferRateTests {
     private let clock = ManualClock()
 
     private func estimates(_ reports: [(after: Duration, completed: Int64)], total: Int64? = nil) -> [TransferEstimate]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct NetworkPathTests {
+@Suite(.againstHanging) struct NetworkPathTests {
     private static let cellular = NetworkPath(.satisfied, isExpensive: true)
     private static let lowData = NetworkPath(.satisfied, isConstrained: true)
 
@@ -81,7 +81,7 @@ import Testing
     }
 }
 
-@Suite struct PathWaitersTests {
+@Suite(.againstHanging) struct PathWaitersTests {
     private var waiters = PathWaiters<String>(.unsatisfied)
 
     @Test mutating func aNewPathWakesAllThatItAllowsInTheOrderOfTheirArrival() {

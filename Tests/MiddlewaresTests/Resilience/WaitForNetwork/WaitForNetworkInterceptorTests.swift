@@ -270,7 +270,7 @@ import TransportTesting
     }
 }
 
-@Suite struct WaitForNetworkOrderTests {
+@Suite(.againstHanging) struct WaitForNetworkOrderTests {
     private let network = NetworkPathMonitor(.satisfied)
 
     private func findings(_ interceptors: [any Interceptor]) -> [ChainFinding] {
