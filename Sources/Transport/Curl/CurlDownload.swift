@@ -151,13 +151,7 @@ final class CurlDownload: Sendable {
 
     /// Called by the reader: returns the next chunk, or `nil` at the end.
     func next() async throws -> Data? {
-        if let chunk = try await nextChunk() { return chunk }
-        trailers.receive(state.withLock { $0.trailers })
-        return nil
-    }
-
-    private func nextChunk() async throws -> Data? {
-        try await withTaskCancellationHandler {
+        let chunk = try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
                 let (result, isDrained): (Result<Data?, any Error>?, Bool) = state.withLock { state in
                     if state.isAbandoned { return (.failure(CancellationError()), false) }
@@ -176,6 +170,8 @@ final class CurlDownload: Sendable {
         } onCancel: {
             abandon()
         }
+        if chunk == nil { trailers.receive(state.withLock { $0.trailers }) }
+        return chunk
     }
 
     /// Called from the reader's side to drop the rest of the body and end the transfer.

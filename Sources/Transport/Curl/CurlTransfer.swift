@@ -19,7 +19,7 @@ struct CurlReply: Sendable {
 /// - The task that creates a transfer sets its variables, and passes the transfer to the loop through the inbox's mutex.
 /// - From then on, only the loop's thread uses the variables below "Owned by the loop", until the loop releases the transfer.
 ///   libcurl's callbacks run on that thread too.
-/// - Several threads use `waiter`, `download` and `upload`, each of which has a mutex.
+/// - Several threads use `call`, `download` and `upload`, each of which has a mutex.
 final class CurlTransfer: @unchecked Sendable {
     /// Resumed with `nil` to hand out interim heads.
     typealias Continuation = UnsafeContinuation<CurlReply?, any Error>
@@ -184,6 +184,8 @@ final class CurlTransfer: @unchecked Sendable {
         let result: Result<CurlReply?, any Error>? = call.withLock { call in
             if !call.interims.isEmpty { return .success(nil) }
             if case .done(let result) = call.waiter {
+                // Owned by the caller from here on: a response kept here would never be released if nobody reads its body.
+                call.waiter = .done(nil)
                 return result?.map(Optional.some) ?? .failure(CancellationError())
             }
             call.waiter = .waiting(continuation)

@@ -74,9 +74,10 @@ internal import CCurl
 /// - A response of known length may arrive before its request has been sent. The call then returns it as soon as the rest of
 ///   the request can't be sent, or pauses for a second. libcurl doesn't say where a chunked response ends, so there the
 ///   limits of ``Timeouts`` apply.
-/// - ``HTTPResponse/trailers`` are reported for HTTP/1.1 and HTTP/2, up to 256 KB. Over HTTP/2, libcurl drops those of content
-///   whose length is announced, and reading them throws ``HTTPErrorCode/trailersUnavailable``. Some servers send them only to a request
-///   with the fields `TE: trailers` and, over HTTP/1.1, `Connection: TE`.
+/// - ``HTTPResponse/trailers`` are reported for HTTP/1.1 and HTTP/2, up to 256 KB. libcurl accepts less, depending on its version:
+///   4 KB a line over HTTP/1.1, and 128 KB over HTTP/2. Over HTTP/2, libcurl drops the trailers of content whose length is
+///   announced, and reading them throws ``HTTPErrorCode/trailersUnavailable``. Some servers send trailers only to a request with the
+///   fields `TE: trailers` and, over HTTP/1.1, `Connection: TE`.
 /// - Interim responses are passed to ``HTTPContext/interim``. More than 1,000 of them, or more than 256 KB, fail the call with
 ///   ``HTTPErrorCode/invalidResponse``.
 /// - With `Expect: 100-continue`, the content is sent when the server asks for it, or after a second. If a final response

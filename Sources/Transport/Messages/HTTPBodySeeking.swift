@@ -46,7 +46,8 @@ extension HTTPBody {
         guard let length, 0...length ~= offset else { return nil }
         guard offset > 0 else { return isSeekable ? self : nil }
         switch storage {
-        case .bytes(let bytes): return HTTPBody(bytes.dropFirst(Int(offset)))
+        // Copied, because callers expect the indices of `bytes` to begin at zero.
+        case .bytes(let bytes): return HTTPBody(Data(bytes.dropFirst(Int(offset))))
         case .file(let file): return .seekable(from: offset, to: length) { FileReader(file, from: $0) }
         case .stream(let stream): return stream.seek?(offset)
         }

@@ -15,8 +15,15 @@ internal import Synchronization
 /// }
 /// ```
 /// Trailer fields are never merged into the response's fields. Fields that RFC 9112 §7.1.2 and RFC 9110 §6.5.1 forbid in a
-/// trailer are removed: those that frame or route a message, control or authenticate it, set cookies, or describe the
-/// content's coding, type, range or location.
+/// trailer are removed:
+///
+/// - framing and routing: `Connection`, `Content-Length`, `Host`, `Keep-Alive`, `Proxy-Connection`, `TE`, `Trailer`,
+///   `Transfer-Encoding`, `Upgrade`;
+/// - control: `Age`, `Cache-Control`, `Date`, `Expect`, `Expires`, `Location`, `Max-Forwards`, `Pragma`, `Range`, `Retry-After`,
+///   `Vary`, `Warning`, and the conditional fields that begin with `If-`;
+/// - authentication and cookies: `Authorization`, `Cookie`, `Proxy-Authenticate`, `Proxy-Authorization`, `Set-Cookie`,
+///   `WWW-Authenticate`;
+/// - the content: `Content-Encoding`, `Content-Language`, `Content-Location`, `Content-Range`, `Content-Type`.
 public struct HTTPTrailers: Sendable {
     private enum Storage: Sendable {
         case known(HTTPFields)

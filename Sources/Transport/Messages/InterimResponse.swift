@@ -36,16 +36,15 @@ extension HTTPContext {
     ///     if head.status == 103 { print(head.headerFields[values: .link]) }
     /// }
     /// ```
-    /// `CurlTransport` calls the closure on the call's task: in the order of arrival, before the response is returned, and
-    /// never after the call has ended or was cancelled. The closure must return quickly, because the call waits for it. A
-    /// server that sends more than 1,000 interim responses, or more than 256 KB of them, fails the call with
+    /// `CurlTransport` calls the closure in the order of arrival, before the response is returned, and never after the call has
+    /// ended. The closure must return quickly, because the call waits for it, even if it is cancelled meanwhile. A server that
+    /// sends more than 1,000 interim responses, or more than 256 KB of them, fails the call with
     /// ``HTTPErrorCode/invalidResponse``.
     ///
     /// Each attempt has its interim responses, so a retry or a followed redirect calls the closure again. A response from a
     /// cache has none, and neither has the second request of `hedge`. `coalesce` sends a request with a closure by itself.
     ///
-    /// Foundation doesn't report interim responses, so `URLSessionTransport` never calls the closure. Treat the heads as
-    /// hints: no caller can rely on them.
+    /// `URLSessionTransport` never calls the closure. Treat the heads as hints: no caller can rely on them.
     public var interim: (@Sendable (_ head: InterimResponse) -> Void)? {
         get { self[InterimKey.self] }
         set { self[InterimKey.self] = newValue }

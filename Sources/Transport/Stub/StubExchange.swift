@@ -73,8 +73,9 @@ package enum StubExchange {
         if !HTTPResponse.hasContent(status: response.status.code, answering: request.method) {
             response.body.discard()
             response.body = .empty
+            if response.context.trailers?.fields != nil { response.context.trailers = HTTPTrailers([:]) }
         } else if let limit = request.context.responseBody.bufferLimit {
-            response.body = try await buffered(response, upTo: limit, for: request)
+            response = try await buffered(response, upTo: limit, for: request)
         } else if !response.body.isEmpty {
             bodyOpened()
             response.body = streamed(response.body, takeTrailers(of: &response), for: request, bodyClosed)
@@ -94,12 +95,15 @@ package enum StubExchange {
         _ response: HTTPResponse,
         upTo limit: Int,
         for request: HTTPRequest
-    ) async throws -> HTTPBody {
+    ) async throws -> HTTPResponse {
+        var buffered = response
         do {
-            return try await buffered(response.body, upTo: limit, for: request)
+            buffered.body = try await Self.buffered(response.body, upTo: limit, for: request)
         } catch let error where isFollowed(response, after: error, of: request) {
-            return .unreadable(error)
+            buffered.body = .unreadable(error)
+            if response.context.trailers?.fields != nil { buffered.context.trailers = .pending() }
         }
+        return buffered
     }
 
     /// Whether a response whose content failed is a redirect that is followed.

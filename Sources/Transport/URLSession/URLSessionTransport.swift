@@ -93,8 +93,8 @@ public import Foundation
 ///   Foundation silently cuts it off, or the call fails with ``HTTPErrorCode/invalidResponse``.
 /// - Fields are sorted by name, because Foundation doesn't keep their order, and fields of one name are joined. `Set-Cookie`
 ///   is split again: a comma followed by a name and `=` begins another cookie. The reason phrase is the registered one.
-/// - Foundation reports neither trailer fields nor interim responses: ``HTTPResponse/trailers`` throws
-///   ``HTTPErrorCode/trailersUnavailable``, and ``HTTPContext/interim`` is never called.
+/// - Foundation doesn't report trailer fields, and the transport doesn't pass on interim responses: ``HTTPResponse/trailers``
+///   throws ``HTTPErrorCode/trailersUnavailable``, and ``HTTPContext/interim`` is never called.
 /// - On Apple's platforms, a slow reader of a streamed response makes the server wait, by `suspend()`. Apple's documentation
 ///   allows the system to restart a suspended task. The transport therefore ends the reading at a second head, with
 ///   ``HTTPErrorCode/truncated``, and no content is delivered twice. `multipart/x-mixed-replace`, which has a head for

@@ -50,7 +50,17 @@ import TransportTesting
         #expect(heads.value.map(\.status.code) == [100])
     }
 
-    @Test func switchingProtocolsIsNeverTold() async throws {
+    @Test func aStreamAfterAnInterimHeadEndsWhenNobodyReadsIt() async throws {
+        // In one packet, so that the response is there while the interim head is handed out.
+        let heads =
+            "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n"
+        server.enqueue(MockResponse(steps: [.send(heads), .waitForever]))
+        _ = try await transport.send(try request(mode: .streamed))
+        await server.closedConnections(1)
+        #expect(self.heads.value.map(\.status) == [103])
+    }
+
+    @Test func switchingProtocolsIsNotReported() async throws {
         server.enqueue(.raw("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\nbytes"))
         _ = try await failure { try await transport.send(try request()) }
         #expect(heads.value.isEmpty)

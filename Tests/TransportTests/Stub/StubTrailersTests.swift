@@ -35,6 +35,31 @@ import TransportTesting
         #expect(error?.code == .trailersNotReceived)
     }
 
+    @Test func answerWithoutContentHasNoTrailers() async throws {
+        stub.on(nil, "**", .stream([Data("a")], trailers: ["X-A": "1"]))
+        var request = try stubRequest()
+        request.method = .head
+        #expect(try await stub.send(request).trailers.isEmpty)
+    }
+
+    @Test func followedRedirectWhoseContentFailsHasNoTrailers() async throws {
+        let failure = TransportError(.truncated, "Cut.")
+        let answer = StubAnswer.stream(
+            [Data("a")],
+            thenFailing: failure,
+            trailers: ["X-A": "1"],
+            status: 302,
+            headers: [.location: "/b"]
+        )
+        stub.on(nil, "**", answer)
+        var request = try stubRequest()
+        request.context.followsRedirects = true
+        let response = try await stub.send(request)
+        #expect(response.status == 302)
+        let error = #expect(throws: TransportError.self) { try response.trailers }
+        #expect(error?.code == .trailersNotReceived)
+    }
+
     @Test func responseOfAClosureKeepsItsTrailers() async throws {
         stub.on(
             nil,

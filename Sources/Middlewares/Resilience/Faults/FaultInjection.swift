@@ -139,6 +139,7 @@ extension FaultInjection {
         let answer = StubAnswer(response.status, response.headerFields, .chunks([], thenFailing: error))
         do {
             response.body = try await StubExchange.response(of: answer, to: request, clock: clock).body
+            response.context.trailers = .pending()
             return .success(response)
         } catch let error as TransportError {
             return .failure(error)

@@ -50,7 +50,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///   inner interceptor or transport that ignores cancellation delays the call.
     /// - Cancelling the call cancels both attempts.
     /// - The response names the winning attempt (``Transport/HTTPContext/hedgeWinner``). The second request is marked
-    ///   (``Transport/HTTPContext/isHedge``) and reports no progress.
+    ///   (``Transport/HTTPContext/isHedge``) and reports neither progress nor interim responses.
     ///
     /// - Parameters:
     ///   - delay: the time to wait for a response before the second attempt.

@@ -65,7 +65,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///
     /// Some requests never share:
     /// - requests for a streamed response, because a stream can be read once, and the slowest reader would delay the others;
-    /// - requests that report progress;
+    /// - requests that report progress or interim responses;
     /// - requests that refresh a credential (`Task.isRefreshingCredential`), because the exchange may wait for the refresh;
     /// - requests of an exchange that come to the same interceptor again, because they would wait for themselves.
     ///
