@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// One run of a check on a stage: one job at a time, on a thread that belongs to the run, in an order that a seed determines.
 package final class RulePlay: Sendable {
     package typealias Report = @Sendable (RuleStandstill) -> any Error
@@ -32,7 +34,8 @@ package final class RulePlay: Sendable {
             limit: patience.blockedThread,
             progress: { [stage] in stage.progress },
             blocked: { [report, stage] in
-                defer { stage.cancel() }
+                // On another thread, because a cancellation handler may wait for what the blocked thread holds.
+                defer { Thread.detachNewThread { [stage] in stage.cancel() } }
                 return report(.blockedThread)
             }
         ) { [self] in

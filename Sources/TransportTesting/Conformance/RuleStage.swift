@@ -49,7 +49,10 @@ package final class RuleStage: Sendable {
         state.withLock { $0.root = root }
         // Reported before the calls are cancelled, while they still wait.
         let result = Result { try run() }.mapError { ($0 as? RuleStandstill).map(report) ?? $0 }
+        // Counted like a job, because a cancellation handler may block this thread too.
+        beat.add(1, ordering: .relaxed)
         root.cancel()
+        beat.add(1, ordering: .relaxed)
         // Ends what the check left behind, so that it doesn't stay in memory.
         let waiters = state.withLock { state in
             defer { state.waiters = [] }

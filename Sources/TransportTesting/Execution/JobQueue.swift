@@ -35,6 +35,7 @@ package final class JobQueue: TaskExecutor {
         var jobs: [UnownedJob] = []
         var arrivalsCount = 0
         var otherThreadsCount = 0
+        var hasMainThread = false
         var random: Numbers
     }
 
@@ -45,6 +46,7 @@ package final class JobQueue: TaskExecutor {
     /// Creates a queue whose order the seed decides.
     package init(seed: UInt64) throws {
         guard isHookInstalled else { throw Unavailable() }
+        DispatchQueue.main.setSpecific(key: mainQueue, value: ())
         state = Mutex(State(random: Numbers(source: .seeded(seed))))
     }
 
@@ -93,8 +95,9 @@ package final class JobQueue: TaskExecutor {
     package func waitBriefly() -> Bool {
         let done = DispatchSemaphore(value: 0)
         DispatchQueue.main.async { done.signal() }
-        // Limited, because the main thread may be blocked, or run no loop.
-        _ = done.wait(timeout: .now() + .milliseconds(200))
+        // Limited, because the main thread may be blocked, or run no loop. If it has added a job, it is only busy.
+        let limit = state.withLock(\.hasMainThread) ? DispatchTimeInterval.seconds(20) : .milliseconds(200)
+        _ = done.wait(timeout: .now() + limit)
         return waitForOtherThreads(upTo: .milliseconds(2))
     }
 
@@ -111,9 +114,11 @@ package final class JobQueue: TaskExecutor {
         let isElsewhere = Self.current !== self
         // Before the job is added, because it may end the check that asks for the count.
         if isElsewhere {
+            // On Linux, the main queue may run on any thread.
+            let isMain = Thread.isMainThread || DispatchQueue.getSpecific(key: mainQueue) != nil
             state.withLock { state in
                 state.arrivalsCount += 1
-                if !Thread.isMainThread { state.otherThreadsCount += 1 }
+                if isMain { state.hasMainThread = true } else { state.otherThreadsCount += 1 }
             }
         }
         add(UnownedJob(job))
@@ -137,6 +142,8 @@ private let currentQueue: pthread_key_t = {
     pthread_key_create(&key, nil)
     return key
 }()
+
+private let mainQueue = DispatchSpecificKey<Void>()
 
 private typealias Original = @convention(thin) (UnownedJob) -> Void
 private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void

@@ -138,6 +138,22 @@ extension BrokenInterceptor {
         }
     }
 
+    /// Blocks its thread while it holds a lock that the cancellation of a call wants too.
+    static let blockingWithALock = Self("noThreadIsBlocked", fault: "lock that a cancellation wants") { _ in
+        let count = Mutex(0)
+        return AnyInterceptor.intercept { request, next in
+            try await withTaskCancellationHandler {
+                count.withLock { count in
+                    count += 1
+                    if count > 1 { wait() }
+                }
+                return try await next(request)
+            } onCancel: {
+                count.withLock { $0 -= 1 }
+            }
+        }
+    }
+
     private static func wait() { semaphore.wait() }
 
     private enum Inside {
@@ -228,7 +244,7 @@ extension HTTPContext {
 
 /// Permits with a waiting line.
 final class Permits: PermitLine {
-    enum Fault { case servesTheGone, lastFirst }
+    enum Fault { case servesTheGone, lastFirst, forgetsTheCancelled }
 
     private struct State {
         var free: Int
@@ -260,6 +276,7 @@ final class Permits: PermitLine {
         } onCancel: {
             _ = waiter.resume(.failure(CancellationError()))
         }
+        if fault == .forgetsTheCancelled { try Task.checkCancellation() }
     }
 
     func release() {

@@ -18,6 +18,15 @@ extension BrokenInterceptor {
             if case .read(is CancellationError) = end { 0 } else { 1 }
         },
         permit("kept after a response") { end in if case .read(nil) = end { 0 } else { 1 } },
+        Self("everyPermitComesBack", [.limitsConcurrency], fault: "kept by a call that was cancelled at once") { _ in
+            let permits = Permits(10)
+            return AnyInterceptor.intercept { request, next in
+                try await permits.acquire()
+                try Task.checkCancellation()
+                defer { permits.release() }
+                return try await next(request)
+            }
+        },
         permit("released twice") { end in if case .read(nil) = end { 2 } else { 1 } },
     ]
 

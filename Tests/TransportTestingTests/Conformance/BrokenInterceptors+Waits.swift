@@ -23,10 +23,17 @@ extension BrokenInterceptor {
                 return try await rest(request)
             }
         },
+        bucket("aCancelledWaiterCostsNothing", .allAtOnce, fault: .cancelledWaiterTakesToken),
+        bucket("aCancelledWaiterCostsNothing", fault: .cancelledLeaderEndsTheLine),
+        bucket("waitersGoOnInOrder", .allAtOnce, fault: .lastComeFirstServed),
         bucket("cancellationEndsACallAtOnce", fault: .leaderIgnoresCancellation),
         limit("noCallWaitsForEver", "line that is joined too late") { LatePermits(5) },
         limit("noCallWaitsForEver", "permit for a waiter that has left") { Permits(5, fault: .servesTheGone) },
         limit("waitersGoOnInOrder", "last come, first served") { Permits(5, fault: .lastFirst) },
+        limit("waitersGoOnInOrder", "newcomer that takes a permit before the line") { BargingPermits(5) },
+        limit("everyPermitComesBack", "kept by a waiter that was cancelled in its turn") {
+            Permits(5, fault: .forgetsTheCancelled)
+        },
         Self("noWaitOutlastsTheDeadline", [.limitsRate, .waits]) { world in
             world.giveTestDeadlines()
             let bucket = TestBucket(every: .milliseconds(50), world)
@@ -59,9 +66,13 @@ extension BrokenInterceptor {
         },
     ]
 
-    private static func bucket(_ rule: String, fault: TestBucket.Fault) -> Self {
-        Self(rule, [.limitsRate, .waits], fault: "\(fault)") { world in
-            let bucket = TestBucket(every: .milliseconds(50), world, fault: fault)
+    private static func bucket(_ rule: String, _ refill: TestBucket.Refill = .oneByOne, fault: TestBucket.Fault) -> Self
+    {
+        let roles: [ChainRole] = [.limitsRate, .waits] + (fault == .lastComeFirstServed ? [.keepsOrder] : [])
+        return Self(rule, roles, fault: "\(fault), tokens \(refill)") { world in
+            // Tokens that come together are more than three waiters can waste.
+            let capacity = refill == .allAtOnce ? 20 : 5
+            let bucket = TestBucket(every: .milliseconds(50), capacity: capacity, world, refill: refill, fault: fault)
             return AnyInterceptor.intercept { request, next in
                 try await bucket.acquire()
                 return try await next(request)
@@ -158,6 +169,49 @@ private final class LatePermits: PermitLine {
             if waiter.resume(.success(())) { return }
         }
         state.withLock { $0.free += 1 }
+    }
+}
+
+/// Lets a call that comes together with a permit take the permit, although others wait.
+private final class BargingPermits: PermitLine {
+    private struct State {
+        var free: Int
+        var line: [Once<Void>] = []
+    }
+
+    private let state: Mutex<State>
+    init(_ count: Int) { state = Mutex(State(free: count)) }
+
+    func acquire() async throws {
+        var isNew = true
+        while let waiter = join(isNew: isNew) {
+            isNew = false
+            try await withTaskCancellationHandler {
+                try await waiter.value()
+            } onCancel: {
+                _ = waiter.resume(.failure(CancellationError()))
+            }
+        }
+    }
+
+    /// Takes a permit, or joins the line; a waiter that was woken in vain joins as the first.
+    private func join(isNew: Bool) -> Once<Void>? {
+        state.withLock { state in
+            guard state.free == 0 else {
+                state.free -= 1
+                return nil
+            }
+            let waiter = Once<Void>()
+            state.line.insert(waiter, at: isNew ? state.line.count : 0)
+            return waiter
+        }
+    }
+
+    func release() {
+        state.withLock { $0.free += 1 }
+        while let waiter = state.withLock({ $0.line.isEmpty ? nil : $0.line.removeFirst() }) {
+            if waiter.resume(.success(())) { return }
+        }
     }
 }
 

@@ -25,7 +25,9 @@ struct CorrectInterceptor: Sendable, CustomTestStringConvertible {
         self.make = make
     }
 
-    static let all: [Self] = [
+    static let all = usual + onTheMainActor + limits + content
+
+    private static let usual: [Self] = [
         Self("key in the query", [.addsCredentials]) { QueryKey(key: $0.secret, origin: $0.origin) },
         Self("prefix of the path", [.changesRequest]) { _ in
             AnyInterceptor.intercept { request, next in
@@ -80,12 +82,30 @@ struct CorrectInterceptor: Sendable, CustomTestStringConvertible {
             }
         },
         Self("work on another thread", except: ["timeComesFromTheWorld"]) { _ in
-            AnyInterceptor.intercept { request, next in
-                await withCheckedContinuation { continuation in DispatchQueue.global().async { continuation.resume() } }
+            let elsewhere = Elsewhere()
+            return AnyInterceptor.intercept { request, next in
+                await elsewhere.work()
                 return try await next(request)
             }
         },
     ]
+
+    /// Always leaves the check's thread, unlike a continuation that another thread resumes before the wait begins.
+    private actor Elsewhere {
+        private final class Executor: SerialExecutor {
+            private let queue = DispatchQueue(label: "elsewhere")
+
+            func enqueue(_ job: consuming ExecutorJob) {
+                let job = UnownedJob(job)
+                queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+            }
+        }
+
+        private let executor = Executor()
+        nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+        func work() {}
+    }
 
     private struct QueryKey: Interceptor, CustomStringConvertible {
         let key: String

@@ -58,6 +58,46 @@ import Testing
         #expect(Set(failures.keys) == [broken.rule], "\(failures)")
     }
 
+    /// The report must not wait for the cancellation.
+    @Test func interceptorThatBlocksWithALockThatItsCancellationWantsFailsInsteadOfHanging() async throws {
+        defer { BrokenInterceptor.unblock() }
+        let broken = BrokenInterceptor.blockingWithALock
+        let rule = try #require(InterceptorConformance.rules().first { $0.name == broken.rule })
+        let patience = RulePatience(otherThreads: .zero, blockedThread: .milliseconds(300))
+        let error = await #expect(throws: Failure.self) {
+            try await rule.check(answering: nil, patience: patience, broken.make)
+        }
+        #expect(error?.law.name == broken.rule)
+    }
+
+    @Test func longContentMayComeByteByByte() async throws {
+        let rule = try #require(InterceptorConformance.rules().first { $0.name == "theEndOfAStreamArrives" })
+        let content = HTTPBody(Data(repeating: 1, count: 120_000))
+        try await rule.check(answering: content) { _ in
+            AnyInterceptor.intercept { request, next in
+                var response = try await next(request)
+                guard response.body.bytes == nil else { return response }
+                response.body = response.body.wrapped(length: response.body.length) { SingleBytes(body: $0) }
+                return response
+            }
+        }
+    }
+
+    private struct SingleBytes: AsyncSequence, Sendable {
+        let body: HTTPBody
+        func makeAsyncIterator() -> Iterator { Iterator(source: body.makeAsyncIterator()) }
+
+        struct Iterator: AsyncIteratorProtocol {
+            var source: HTTPBody.AsyncIterator
+            var chunk = Data()
+
+            mutating func next() async throws -> Data? {
+                if chunk.isEmpty { chunk = try await source.next() ?? Data() }
+                return chunk.popFirst().map { Data([$0]) }
+            }
+        }
+    }
+
     /// A body skips empty chunks, so no reader can count them.
     @Test func streamOfEmptyChunksEndsWhenItWasReported() async throws {
         let rule = try #require(InterceptorConformance.rules().first { $0.name == "theEndOfAStreamArrives" })

@@ -9,23 +9,41 @@ final class TestBucket: Sendable {
     enum Fault {
         case cancelledWaiterTakesToken
         case leaderIgnoresCancellation
+        case cancelledLeaderEndsTheLine
+        case lastComeFirstServed
+    }
+
+    enum Refill {
+        /// A token after each interval.
+        case oneByOne
+        /// All tokens at the end of each interval.
+        case allAtOnce
     }
 
     private struct State {
-        /// When the bucket is full.
+        /// When the bucket is full, if tokens come one by one.
         var full = Duration.zero
+        /// The intervals up to now, and the tokens taken in the last of them, if tokens come all at once.
+        var (intervals, taken) = (0, 0)
         var line: [Once<Void>] = []
     }
 
     private let interval: Duration
     private let capacity: Int
+    private let refill: Refill
     private let clock: ManualClock
     private let start: ManualClock.Instant
     private let fault: Fault?
     private let state = Mutex(State())
 
-    init(every interval: Duration, capacity: Int = 5, _ world: InterceptorConformance.World, fault: Fault? = nil) {
-        (self.interval, self.capacity, self.fault) = (interval, capacity, fault)
+    init(
+        every interval: Duration,
+        capacity: Int = 5,
+        _ world: InterceptorConformance.World,
+        refill: Refill = .oneByOne,
+        fault: Fault? = nil
+    ) {
+        (self.interval, self.capacity, self.refill, self.fault) = (interval, capacity, refill, fault)
         clock = world.clock
         start = clock.now
     }
@@ -37,8 +55,8 @@ final class TestBucket: Sendable {
         let now = start.duration(to: clock.now)
         let waiter = Once<Void>()
         let isFree = state.withLock { state in
-            if state.line.isEmpty, delay(state, now) == .zero {
-                state.full = max(state.full, now) + interval
+            if state.line.isEmpty, delay(&state, now) == .zero {
+                take(&state, now)
                 return true
             }
             state.line.append(waiter)
@@ -49,7 +67,8 @@ final class TestBucket: Sendable {
         do {
             try await lead(waiter, end)
         } catch {
-            if fault == .cancelledWaiterTakesToken { state.withLock { $0.full += interval } }
+            if fault == .cancelledWaiterTakesToken { state.withLock { take(&$0, now) } }
+            if fault == .cancelledLeaderEndsTheLine, error is CancellationError { endLine(led: waiter) }
             leave(waiter)
             throw error
         }
@@ -73,8 +92,8 @@ final class TestBucket: Sendable {
             try Task.checkCancellation()
             let now = start.duration(to: clock.now)
             let wait = state.withLock { state in
-                let wait = delay(state, now)
-                if wait == .zero { state.full = max(state.full, now) + interval }
+                let wait = delay(&state, now)
+                if wait == .zero { take(&state, now) }
                 return wait
             }
             if wait == .zero { return }
@@ -87,14 +106,30 @@ final class TestBucket: Sendable {
         }
     }
 
-    private func delay(_ state: State, _ now: Duration) -> Duration {
-        max(.zero, max(state.full, now) - interval * (capacity - 1) - now)
+    private func delay(_ state: inout State, _ now: Duration) -> Duration {
+        guard refill == .allAtOnce else { return max(.zero, max(state.full, now) - interval * (capacity - 1) - now) }
+        let intervals = Int(now / interval)
+        state.taken = max(0, state.taken - capacity * (intervals - state.intervals))
+        state.intervals = intervals
+        return state.taken < capacity ? .zero : interval * (intervals + 1) - now
+    }
+
+    private func take(_ state: inout State, _ now: Duration) {
+        state.full = max(state.full, now) + interval
+        state.taken += 1
+    }
+
+    private func endLine(led leader: Once<Void>) {
+        let waiters = state.withLock { $0.line.first === leader ? $0.line : [] }
+        for waiter in waiters { waiter.resume(.failure(CancellationError())) }
     }
 
     private func leave(_ waiter: Once<Void>) {
         let next = state.withLock { state in
             state.line.removeAll { $0 === waiter }
-            return state.line.first
+            guard fault == .lastComeFirstServed, let last = state.line.popLast() else { return state.line.first }
+            state.line.insert(last, at: 0)
+            return last
         }
         // Only the first resumption counts.
         next?.resume(.success(()))

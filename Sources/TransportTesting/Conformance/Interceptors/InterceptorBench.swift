@@ -59,6 +59,8 @@ extension InterceptorConformance {
         }
 
         func add(_ call: Call) { state.withLock { $0.calls.append(call) } }
+        /// Forgets the calls up to now, so that no report counts them.
+        func forgetCalls() { state.withLock { $0.calls = [] } }
         func blame(_ name: String?) { state.withLock { $0.blamed = name } }
 
         func failure(_ observed: String, as name: String? = nil) -> Failure {
@@ -70,7 +72,8 @@ extension InterceptorConformance {
             switch standstill {
             case .endless: return failure("The interceptor starts jobs or sleeps without end.", as: blamed)
             case .blockedThread:
-                for call in calls { call.cancel() }
+                // On another thread, because a cancellation handler may wait for what the blocked thread holds.
+                Thread.detachNewThread { for call in calls { call.cancel() } }
                 return failure(
                     "The interceptor blocks its thread, or loops without end, so that no other task can go on.",
                     as: "noThreadIsBlocked"

@@ -131,7 +131,7 @@ extension InterceptorConformance {
         Law(
             "noThreadIsBlocked",
             expected:
-                "An interceptor must never block the thread that it runs on, which the check notices after 30 seconds.",
+                "An interceptor must never block the thread that it runs on, which the check notices after 30 to 60 seconds.",
             harm:
                 "Otherwise the caller's actor, often the main actor, freezes, and a few calls stop the whole program.",
             repair:

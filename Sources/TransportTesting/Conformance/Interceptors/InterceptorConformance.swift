@@ -28,8 +28,9 @@ public import Interceptors
 /// another thread at once, and after the first return from another thread 2 ms later in real time. If work elsewhere takes
 /// longer, give the interceptor of the test a value in memory instead.
 ///
-/// A check notices a blocked thread after 30 seconds, and takes a stream of empty chunks without end for one. Shorter work that
-/// belongs in a `@concurrent` function isn't found.
+/// Each rule is checked in one or several orders of tasks, and each order ends after two minutes at the latest. A check notices a
+/// blocked thread after 30 to 60 seconds, and takes a stream of empty chunks without end for one. Shorter work that belongs in a
+/// `@concurrent` function isn't found.
 ///
 /// ## Content
 /// By default the server answers with JSON. If the interceptor understands one format only, pass content of that format to
