@@ -46,7 +46,6 @@ package final class JobQueue: TaskExecutor {
     /// Creates a queue whose order the seed decides.
     package init(seed: UInt64) throws {
         guard isHookInstalled else { throw Unavailable() }
-        DispatchQueue.main.setSpecific(key: mainQueue, value: ())
         state = Mutex(State(random: Numbers(source: .seeded(seed))))
     }
 
@@ -143,7 +142,13 @@ private let currentQueue: pthread_key_t = {
     return key
 }()
 
-private let mainQueue = DispatchSpecificKey<Void>()
+/// The key of a value that only the main queue has. Set once, because a second value would free the first, which another thread
+/// may be reading.
+private let mainQueue: DispatchSpecificKey<Void> = {
+    let key = DispatchSpecificKey<Void>()
+    DispatchQueue.main.setSpecific(key: key, value: ())
+    return key
+}()
 
 private typealias Original = @convention(thin) (UnownedJob) -> Void
 private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
