@@ -14,7 +14,10 @@ let url = URL(string: "https://api.example.com/")!
 
 func change(_ arguments: String) async throws {
     let result = try await Command.run(ip, arguments.split(separator: " ").map(String.init))
-    if result.status != 0 { print("ip \(arguments): \(result.complaint)") }
+    guard result.status == 0 else {
+        print("ip \(arguments): \(result.complaint)")
+        exit(1)
+    }
 }
 
 /// The sockets of this process.

@@ -131,7 +131,8 @@ extension JournalNote {
 
     static func waitedForNetwork(_ wait: NetworkWait) -> Self {
         let time = wait.duration.logged
-        return Self("waitedForNetwork", wait.isSatisfied ? "a network came after \(time)" : "none came within \(time)")
+        let text = wait.isSatisfied ? "a network came after \(time)" : "none that it may use came within \(time)"
+        return Self("waitedForNetwork", text)
     }
 
     static func refused(_ error: LimitError) -> Self {

@@ -9,7 +9,7 @@ struct NetworkWait: ContextNote {
     var note: String? {
         isSatisfied
             ? "Sent after a wait of \(duration.logged) for a network."
-            : "Sent after \(duration.logged) without a network, as far as the system knows."
+            : "Sent after \(duration.logged) without a network that the request may use, as far as the system knows."
     }
 }
 
@@ -21,10 +21,17 @@ extension HTTPContext {
     /// Inside a retry, the value is about the last attempt.
     public var networkWait: Duration? { self[NetworkWaitKey.self]?.duration }
 
-    /// Adds a wait to those of inner interceptors.
-    mutating func add(_ wait: NetworkWait) {
-        var wait = wait
-        if let inner = networkWait { wait.duration += inner }
-        self[NetworkWaitKey.self] = wait
+    /// Adds the wait before those of inner interceptors, the last of which ended with a network or without.
+    mutating func add(outer wait: NetworkWait) {
+        var sum = self[NetworkWaitKey.self] ?? NetworkWait(duration: .zero, isSatisfied: wait.isSatisfied)
+        sum.duration += wait.duration
+        self[NetworkWaitKey.self] = sum
+    }
+
+    /// Adds the wait after those of outer interceptors.
+    mutating func add(inner wait: NetworkWait) {
+        var sum = wait
+        sum.duration += networkWait ?? .zero
+        self[NetworkWaitKey.self] = sum
     }
 }

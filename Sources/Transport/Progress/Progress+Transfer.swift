@@ -8,7 +8,11 @@ extension Progress {
     /// try await api.download("/film.mp4", to: file, progress: progress.transferHandler())
     /// ```
     /// The unit is the byte. While the total is unknown, the progress is indeterminate. The progress is changed on the thread
-    /// that reports. Cancelling the progress doesn't cancel the call: set `cancellationHandler` to cancel its task.
+    /// that reports, and only by a report: a transfer that stalls keeps its last speed. Cancelling the progress doesn't cancel the
+    /// call: set `cancellationHandler` to cancel its task.
+    ///
+    /// A transfer without an announced length, or without content, leaves the progress indeterminate. If a parent progress
+    /// waits for it, set `totalUnitCount` and `completedUnitCount` to one number when the call has returned.
     ///
     /// - Parameter time: measures the speed.
     /// - Returns: a handler for one transfer: a verb's `progress`, or `uploadProgress` or `downloadProgress` of a context.

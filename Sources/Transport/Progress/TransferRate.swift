@@ -30,14 +30,25 @@ public final class TransferRate: Sendable {
     ///
     /// - Returns: an estimate without a speed until reports are a twentieth of the window apart.
     public func estimate(after progress: TransferProgress) -> TransferEstimate {
-        let bytesPerSecond = window.withLock { $0.bytesPerSecond(after: progress.completed, at: elapsed()) }
-        return TransferEstimate(bytesPerSecond: bytesPerSecond, progress: progress)
+        window.withLock { window in
+            window.add(progress, at: elapsed())
+            return TransferEstimate(bytesPerSecond: window.bytesPerSecond(at: elapsed()), progress: progress)
+        }
+    }
+
+    /// The estimate at this moment, for a view that asks on a timer: no report comes while a transfer stalls.
+    ///
+    /// - Returns: the estimate after the last report and the time since; `nil` before the first report.
+    public func estimate() -> TransferEstimate? {
+        window.withLock { window in
+            window.latest.map { TransferEstimate(bytesPerSecond: window.bytesPerSecond(at: elapsed()), progress: $0) }
+        }
     }
 }
 
 /// The speed of a transfer and the time until its end, as ``TransferRate`` estimates them.
 public struct TransferEstimate: Sendable, Hashable {
-    /// The mean speed of the last seconds, or `nil` before it is known. Zero for a transfer that makes no progress.
+    /// The mean speed of the last seconds, or `nil` before it is known. Zero if nothing has arrived for the whole window.
     public let bytesPerSecond: Double?
     /// The time until the last byte at this speed, or `nil` if the speed or the total is unknown, or it takes over thirty years.
     public let timeLeft: Duration?
@@ -57,23 +68,34 @@ public struct TransferEstimate: Sendable, Hashable {
 struct RateWindow {
     private let length: Duration
     private var reports: [(completed: Int64, time: Duration)] = []
+    /// The last report, which may not be kept.
+    private(set) var latest: TransferProgress?
 
     init(length: Duration) { self.length = length }
 
     var count: Int { reports.count }
 
-    mutating func bytesPerSecond(after completed: Int64, at time: Duration) -> Double? {
-        if let last = reports.last, completed < last.completed || time < last.time { reports = [] }
-        guard let last = reports.last else {
-            reports = [(completed, time)]
-            return nil
+    private var shortest: Duration { length / 20 }
+
+    mutating func add(_ progress: TransferProgress, at time: Duration) {
+        if let latest, progress.completed < latest.completed { reports = [] }
+        latest = progress
+        // The oldest report stays until the next one alone gives a speed.
+        while reports.count > 1, time - reports[0].time > length, time - reports[1].time >= shortest {
+            reports.removeFirst()
         }
-        // The last report stays, so that a transfer with rarer reports has a speed too.
-        let kept = reports.firstIndex { time - $0.time <= length } ?? reports.endIndex - 1
-        reports.removeFirst(kept)
-        let (first, span) = (reports[0], time - reports[0].time)
-        if time - last.time >= length / 20 { reports.append((completed, time)) }
-        guard span >= length / 20 else { return nil }
-        return (Double(completed) - Double(first.completed)) / (span / .seconds(1))
+        if let last = reports.last, time - last.time < shortest { return }
+        reports.append((progress.completed, time))
+    }
+
+    /// The mean speed since the oldest report in the window; `nil` until that is a twentieth of the window ago.
+    func bytesPerSecond(at time: Duration) -> Double? {
+        guard let latest else { return nil }
+        let inside = reports.first { time - $0.time <= length } ?? reports.last
+        guard let first = reports.first, let inside else { return nil }
+        let start = time - inside.time >= shortest ? inside : first
+        let span = time - start.time
+        guard span >= shortest else { return nil }
+        return (Double(latest.completed) - Double(start.completed)) / (span / .seconds(1))
     }
 }

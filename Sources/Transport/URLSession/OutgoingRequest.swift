@@ -21,13 +21,16 @@ struct OutgoingRequest {
             throw Self.unsupported("URLSession would change the method's letters: write it in upper case.", request)
         }
         try Self.setFields(of: request, on: &urlRequest)
+        Self.excludeNetworks(request.context.network, from: &urlRequest)
+        self.urlRequest = urlRequest
+    }
+
+    /// Excludes only what the request excludes: the session's configuration may exclude more.
+    private static func excludeNetworks(_ network: NetworkRequirements, from urlRequest: inout URLRequest) {
         #if !canImport(FoundationNetworking)
-        // Only what the request excludes: the session's configuration may exclude more.
-        let network = request.context.network
         if network.contains(.notExpensive) { urlRequest.allowsExpensiveNetworkAccess = false }
         if network.contains(.notConstrained) { urlRequest.allowsConstrainedNetworkAccess = false }
         #endif
-        self.urlRequest = urlRequest
     }
 
     /// Lets the caller's closure set further options. Throws if the closure changed anything that was checked.
@@ -46,6 +49,8 @@ struct OutgoingRequest {
             let remedy = change == "time limit" ? "Use Timeouts" : "Change the request in an interceptor"
             throw Self.unsupported("The closure prepare changed the request's \(change). \(remedy) instead.", request)
         }
+        // A closure that allows a network to all requests doesn't allow it to this one.
+        Self.excludeNetworks(request.context.network, from: &prepared)
         urlRequest = prepared
     }
 

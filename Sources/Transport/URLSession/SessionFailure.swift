@@ -79,8 +79,9 @@ enum SessionFailure {
         #else
         return switch (failure as? URLError)?.networkUnavailableReason {
         case .cellular: " The configuration allows no cellular network, and there is no other."
-        case .expensive: " The configuration allows no expensive network, and there is no other."
-        case .constrained: " The configuration allows no network in Low Data Mode, and there is no other."
+        case .expensive: " The request or the configuration allows no expensive network, and there is no other."
+        case .constrained:
+            " The request or the configuration allows no network in Low Data Mode, and there is no other."
         default: ""
         }
         #endif

@@ -67,7 +67,7 @@ import TransportTesting
         if isSatisfied { network.update(.satisfied) }
         _ = try await task.value
         #expect(journal.calls[0].root?.notes.map(\.decision) == ["waitedForNetwork"])
-        let text = isSatisfied ? "a network came after 2.00 s" : "none came within 3.00 s"
+        let text = isSatisfied ? "a network came after 2.00 s" : "none that it may use came within 3.00 s"
         #expect(explained.contains("· waitedForNetwork: \(text)\n"))
     }
 

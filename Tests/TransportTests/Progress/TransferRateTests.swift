@@ -51,10 +51,33 @@ import TransportTesting
         )
     }
 
-    @Test func transferWithoutProgressHasSpeedZeroAndNoTimeLeft() {
-        let last = estimates([(.zero, 10), (.seconds(1), 10)], total: 100).last
-        #expect(last?.bytesPerSecond == 0)
-        #expect(last.map { $0.timeLeft == nil } == true)
+    /// Just after a pause, the time since is too short for a speed.
+    @Test func speedIsKnownRightAfterAPause() {
+        let all = estimates([(.zero, 0), (.seconds(60), 600), (.milliseconds(100), 601)])
+        #expect(all.map(\.bytesPerSecond) == [nil, 10, 10])
+    }
+
+    @Test func stalledTransferSlowsDownToZero() throws {
+        let rate = TransferRate(time: .manual(clock))
+        #expect(rate.estimate() == nil)
+        _ = rate.estimate(after: TransferProgress(completed: 0, total: 1_000))
+        clock.advance(by: .seconds(1))
+        let report = TransferProgress(completed: 600, total: 1_000)
+        #expect(rate.estimate(after: report) == rate.estimate())
+        clock.advance(by: .seconds(5))
+        #expect(rate.estimate()?.bytesPerSecond == 100)
+        #expect(rate.estimate()?.timeLeft == .seconds(4))
+        clock.advance(by: .seconds(60))
+        let stalled = try #require(rate.estimate())
+        #expect(stalled.bytesPerSecond == 0)
+        #expect(stalled.timeLeft == nil)
+    }
+
+    @Test func transferThatStartsOverBetweenKeptReportsIsMeasuredFromThere() {
+        let reports: [(after: Duration, completed: Int64)] = [
+            (.zero, 100), (.milliseconds(250), 40_000), (.milliseconds(125), 100), (.milliseconds(500), 150),
+        ]
+        #expect(estimates(reports).map(\.bytesPerSecond) == [nil, nil, nil, 100])
     }
 
     @Test func timeLeftNeedsATotalAndIsZeroAtTheEnd() {
@@ -71,7 +94,9 @@ import TransportTesting
 
     @Test func memoryIsBounded() {
         var window = RateWindow(length: .seconds(10))
-        for report in 0..<100_000 { _ = window.bytesPerSecond(after: Int64(report), at: .milliseconds(report)) }
+        for report in 0..<100_000 {
+            window.add(TransferProgress(completed: Int64(report), total: nil), at: .milliseconds(report))
+        }
         #expect(window.count <= 21)
     }
 

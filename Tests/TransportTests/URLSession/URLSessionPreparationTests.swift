@@ -46,6 +46,25 @@ import FoundationNetworking
         #expect(calls == ["POST /0 0", "POST /1 1", "POST /2 2"])
     }
 
+    #if !canImport(FoundationNetworking)
+    @Test(arguments: [NetworkRequirements.notExpensive, .notConstrained, [.notExpensive, .notConstrained], []])
+    func excludedNetworksStayExcluded(network: NetworkRequirements) throws {
+        var request = HTTPRequest(url: try #require(URL(string: "http://a.example/b")))
+        request.context.network = network
+        var outgoing = try OutgoingRequest(request)
+        let prepare: (inout URLRequest, HTTPRequest) -> Void = { urlRequest, _ in
+            urlRequest.allowsExpensiveNetworkAccess = true
+            urlRequest.allowsConstrainedNetworkAccess = true
+        }
+        for _ in 1...2 {
+            let sent = outgoing.urlRequest
+            #expect(sent.allowsExpensiveNetworkAccess == !network.contains(.notExpensive))
+            #expect(sent.allowsConstrainedNetworkAccess == !network.contains(.notConstrained))
+            try outgoing.apply(prepare, for: request)
+        }
+    }
+    #endif
+
     @Test func optionsOfTheClosureReachTheTask() throws {
         let request = HTTPRequest(url: try #require(URL(string: "http://a.example/b")))
         var outgoing = try OutgoingRequest(request)

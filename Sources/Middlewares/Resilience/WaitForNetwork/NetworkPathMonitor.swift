@@ -30,16 +30,30 @@ public final class NetworkPathMonitor: Sendable {
     ///
     /// - Parameters:
     ///   - path: the current path.
+    ///   - isStarting: whether the first report is due soon.
     ///   - observe: called with the number of waiting requests whenever a request starts to wait; for tests.
-    init(_ path: NetworkPath, observe: @escaping @Sendable (_ waiting: Int) -> Void) {
-        state = Mutex(PathWaiters(path))
+    init(_ path: NetworkPath, isStarting: Bool = false, observe: @escaping @Sendable (_ waiting: Int) -> Void) {
+        state = Mutex(PathWaiters(path, isStarting: isStarting))
         self.observe = observe
     }
 
     /// The current path.
     public var path: NetworkPath { state.withLock { $0.path } }
 
+    /// Whether a request with these requirements has nothing to wait for.
+    func allows(_ requirements: NetworkRequirements) -> Bool { state.withLock { $0.allows(requirements) } }
+
+    /// Whether the first report is due soon.
+    var isStarting: Bool { state.withLock { $0.isStarting } }
+
+    /// Stops waiting for the first report.
+    func endStart() {
+        for waiter in state.withLock({ $0.isStarting ? $0.update($0.path) : [] }) { waiter.resume(with: nil) }
+    }
+
     /// Reports the current path, from any thread. Every waiting request that the path allows continues at once.
+    ///
+    /// Don't report to ``system``: the next report of the system replaces yours, which may take long.
     public func update(_ path: NetworkPath) {
         for waiter in state.withLock({ $0.update(path) }) { waiter.resume(with: nil) }
     }
@@ -71,18 +85,22 @@ extension NetworkPathMonitor {
     /// The monitor of the system's path, which all its users share. Its resources are released with its last user.
     ///
     /// On Apple's platforms, the path is that of `NWPathMonitor`. Until its first report, soon after the monitor was made, the
-    /// path is unknown.
+    /// path is unknown. Keep the monitor to read its path: without another user, each access makes a monitor.
     ///
     /// On Linux, the path is satisfied if an interface that is up and running has an address for more than the machine or the
-    /// link. Linux doesn't know whether the path leads to the Internet, costs by volume or is constrained. The kernel reports each
-    /// change over netlink. Without netlink, as in some containers, the path stays unknown.
+    /// link. That may be the address of a VPN, or of a bridge to containers, so a machine with one never waits. Linux doesn't know
+    /// whether the path leads to the Internet, costs by volume or is constrained. The kernel reports each change over netlink. A
+    /// new network counts half a second later, when it usually has a route and name servers. Without netlink, as in some
+    /// containers, the path stays unknown.
     ///
-    /// On other systems, the path stays unknown.
+    /// On watchOS and on other systems, the path stays unknown. `NWPathMonitor` doesn't see the network of a watch app.
     public static var system: NetworkPathMonitor {
         shared.withLock { shared in
             if let monitor = shared.monitor { return monitor }
-            let monitor = NetworkPathMonitor()
-            monitor.reports.withLock { $0 = SystemPathReports(to: monitor) }
+            let monitor = NetworkPathMonitor(.unknown, isStarting: true) { _ in }
+            let reports = SystemPathReports(to: monitor)
+            if reports == nil { monitor.endStart() }
+            monitor.reports.withLock { $0 = reports }
             shared.monitor = monitor
             return monitor
         }

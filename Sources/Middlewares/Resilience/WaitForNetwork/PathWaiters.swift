@@ -5,10 +5,18 @@ internal import Interceptors
 /// Call its mutating methods under a lock, and resume the returned waiters outside the lock.
 struct PathWaiters<Waiter: Sendable>: Sendable {
     private(set) var path: NetworkPath
+    /// Whether the first report is due. Until it comes, every request waits.
+    private(set) var isStarting: Bool
     private var waiters: [Int: (waiter: Waiter, requirements: NetworkRequirements)] = [:]
     private var lastTicket = 0
 
-    init(_ path: NetworkPath) { self.path = path }
+    init(_ path: NetworkPath, isStarting: Bool = false) {
+        self.path = path
+        self.isStarting = isStarting
+    }
+
+    /// Whether a request with these requirements has nothing to wait for.
+    func allows(_ requirements: NetworkRequirements) -> Bool { !isStarting && path.allows(requirements) }
 
     /// The number of waiters.
     var count: Int { waiters.count }
@@ -20,7 +28,7 @@ struct PathWaiters<Waiter: Sendable>: Sendable {
     ///   - waiter: resumed when the path allows the request.
     /// - Returns: the ticket with which the waiter leaves; `nil` if there is nothing to wait for.
     mutating func join(_ requirements: NetworkRequirements, _ waiter: Waiter) -> Int? {
-        guard !path.allows(requirements) else { return nil }
+        guard !allows(requirements) else { return nil }
         lastTicket += 1
         waiters[lastTicket] = (waiter, requirements)
         return lastTicket
@@ -32,6 +40,7 @@ struct PathWaiters<Waiter: Sendable>: Sendable {
     /// Changes the path. Removes and returns the waiters that it allows, in the order of their arrival.
     mutating func update(_ path: NetworkPath) -> [Waiter] {
         self.path = path
+        isStarting = false
         let allowed = waiters.filter { path.allows($0.value.requirements) }
         for ticket in allowed.keys { waiters[ticket] = nil }
         return allowed.sorted { $0.key < $1.key }.map(\.value.waiter)

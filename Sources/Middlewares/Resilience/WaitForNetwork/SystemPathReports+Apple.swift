@@ -1,4 +1,5 @@
-#if canImport(Network) && !os(Linux)
+// Not on watchOS, where `NWPathMonitor` finds no network for ordinary apps although URLSession has one (Apple's TN3135).
+#if canImport(Network) && !os(watchOS) && !os(Linux)
 internal import Dispatch
 internal import Interceptors
 internal import Network

@@ -19,23 +19,29 @@ final class SystemPathReports: Sendable {
     /// Begins with the present path. Returns `nil`, and reports nothing, if the kernel doesn't report changes.
     init?(to monitor: NetworkPathMonitor) {
         guard let socket = RouteSocket.open() else { return nil }
-        let source = DispatchSource.makeReadSource(fileDescriptor: socket, queue: .global(qos: .utility))
+        let queue = DispatchQueue(label: "Interceptors.NetworkPathMonitor", qos: .utility)
+        let source = DispatchSource.makeReadSource(fileDescriptor: socket, queue: queue)
         source.setEventHandler { [weak monitor] in
             guard let monitor else { return }
             RouteSocket.discardMessages(of: socket)
-            Self.report(to: monitor)
+            let path = Self.current
+            guard path == .satisfied, monitor.path != .satisfied else { return monitor.update(path) }
+            queue.asyncAfter(deadline: .now() + Self.settling) { [weak monitor] in monitor?.update(Self.current) }
         }
         source.setCancelHandler { close(socket) }
-        Self.report(to: monitor)
+        monitor.update(Self.current)
         source.activate()
         self.source = Mutex(source)
     }
 
+    /// The time from an interface's address to the default route and the name servers, which a DHCP client sets later.
+    private static let settling = DispatchTimeInterval.milliseconds(500)
+
     deinit { source.withLock { $0.cancel() } }
 
-    private static func report(to monitor: NetworkPathMonitor) {
+    private static var current: NetworkPath {
         // Without the addresses, an earlier path would stay for good.
-        monitor.update(InterfaceAddress.all().map(InterfaceAddress.path) ?? .unknown)
+        InterfaceAddress.all().map(InterfaceAddress.path) ?? .unknown
     }
 }
 
@@ -97,7 +103,7 @@ extension InterfaceAddress {
         }
     }
 }
-#elseif !canImport(Network)
+#elseif !canImport(Network) || os(watchOS)
 /// No system reports here, so the path stays unknown.
 final class SystemPathReports: Sendable {
     init?(to monitor: NetworkPathMonitor) { nil }

@@ -2,6 +2,9 @@ public import Interceptors
 
 /// The implementation of `.waitForNetwork(…)`, documented there.
 struct WaitForNetworkInterceptor: Interceptor {
+    /// How long a request waits for the system's first report, which comes within milliseconds.
+    private static let longestStart = Duration.seconds(1)
+
     private let limit: Duration
     private let monitor: NetworkPathMonitor
     private let time: TimeSource
@@ -17,20 +20,20 @@ struct WaitForNetworkInterceptor: Interceptor {
         guard limit > .zero else { return try await next(request) }
         let wait = try await wait(for: request.context.network, upTo: limit)
         request.note(.waitedForNetwork(wait))
-        request.context.interruptionNotes?.change { $0.add(wait) }
+        request.context.interruptionNotes?.change { $0.add(inner: wait) }
         do {
             var response = try await next(request)
-            response.context.add(wait)
+            response.context.add(outer: wait)
             return response
         } catch var error as any HTTPError {
-            error.context.add(wait)
+            error.context.add(outer: wait)
             throw error
         }
     }
 
     /// The longest time that a request waits; zero or less if it has nothing to wait for.
     private func longestWait(of request: borrowing HTTPRequest) -> Duration {
-        if monitor.path.allows(request.context.network) { return .zero }
+        if monitor.allows(request.context.network) { return .zero }
         // Nothing is sent, or nothing leaves the machine.
         if request.context.sendingForbidden != nil { return .zero }
         if LoopbackHost.isHost(of: request.url) { return .zero }
@@ -41,7 +44,11 @@ struct WaitForNetworkInterceptor: Interceptor {
 
     private func wait(for requirements: NetworkRequirements, upTo limit: Duration) async throws -> NetworkWait {
         let elapsed = time.startMeasuring()
-        let end = await monitor.wait(for: requirements, until: Deadline(after: limit, time: time))
+        if monitor.isStarting {
+            let start = Deadline(after: min(limit, Self.longestStart), time: time)
+            if await monitor.wait(for: requirements, until: start) != .cancelled { monitor.endStart() }
+        }
+        let end = await monitor.wait(for: requirements, until: Deadline(after: limit - elapsed(), time: time))
         if end == .cancelled { throw CancellationError() }
         try Task.checkCancellation()
         return NetworkWait(duration: elapsed(), isSatisfied: end == nil)
@@ -88,7 +95,8 @@ extension Interceptor where Self == AnyInterceptor {
     ///   refresh through the same client waits too. A refresh through another client needs the interceptor in that client's chain.
     ///
     /// ## Behaviour
-    /// - With a network, or if the path is unknown, nothing waits, and nothing is allocated.
+    /// - With a network, or if the path is unknown, nothing waits, and nothing is allocated. The first requests of an app wait up to
+    ///   a second for the system's first report.
     /// - All waiting requests that a new path allows continue at once. A path that exists only for a moment is enough, so a
     ///   network that comes and goes costs at most a failed attempt.
     /// - A request that excludes kinds of network (`HTTPContext.network`) waits on such a path too. When the time is
@@ -96,7 +104,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// - A wait takes at most half of the time that remains before the call's deadline (``Transport/HTTPContext/deadline``). The
     ///   other half is for the attempt.
     /// - A cancelled request stops waiting at once with `CancellationError`.
-    /// - A request to `localhost`, `127.0.0.0/8` or `[::1]` never waits. Neither does a request that no transport may send, such
+    /// - A request to `localhost`, `127.0.0.0/8`, `[::1]` or `0.0.0.0` never waits. Neither does a request that no transport may send, such
     ///   as one with the cache mode `.offline`.
     /// - ``Transport/HTTPContext/networkWait`` of the response or the error is the time that the request waited. The journal has a
     ///   note.

@@ -18,6 +18,7 @@ struct ExchangeIdentity: Sendable, Hashable {
     private let caller: Caller
     private let authorization: AuthorizationMode
     private let followsRedirects: Bool
+    private let network: NetworkRequirements
     private let apart: String?
 
     /// The identity of a request; `nil` if the request never shares: if it isn't a GET, has content, or asks for a streamed
@@ -43,6 +44,8 @@ struct ExchangeIdentity: Sendable, Hashable {
         authorization = request.context.authorization
         // The content of a followed redirect may be missing.
         followsRedirects = request.context.followsRedirects
+        // A request that excludes networks may wait for one, or fail where the other wouldn't.
+        network = request.context.network
         self.apart = apart
     }
 

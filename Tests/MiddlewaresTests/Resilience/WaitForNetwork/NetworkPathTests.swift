@@ -30,6 +30,7 @@ import Testing
     @Test(arguments: [
         ("https://localhost/", true), ("http://LOCALHOST.:8080/", true), ("http://api.localhost/", true),
         ("http://127.0.0.1:80/", true), ("http://127.9.8.7/", true), ("http://[::1]:8080/", true),
+        ("http://0.0.0.0:8080/", true),
         ("https://localhost.example.com/", false), ("https://mylocalhost/", false),
         ("https://127.example.com/", false), ("https://128.0.0.1/", false), ("https://[::2]/", false),
         ("https://example.com/127.0.0.1", false), ("https://user@example.com#@127.0.0.1", false),

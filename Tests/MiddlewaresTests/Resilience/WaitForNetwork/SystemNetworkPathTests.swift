@@ -11,12 +11,13 @@ import Testing
     }
     private static let unshare = "/usr/bin/unshare"
 
-    /// The arguments with which this user may have a namespace with a pair of interfaces; `nil` if there is no way.
+    /// The arguments with which this user may have a namespace with a pair of interfaces and IPv6; `nil` if there is no way.
     private static func namespace() async throws -> [String]? {
         guard let ip, FileManager.default.isExecutableFile(atPath: unshare) else { return nil }
+        let changes = "link add one type veth peer name two\naddress add 2001:db8::7/64 dev one\n"
         for arguments in [["--net"], ["--map-root-user", "--net"]] {
-            let trial = arguments + [ip, "link", "add", "one", "type", "veth", "peer", "name", "two"]
-            if try await Command.run(unshare, trial).status == 0 { return arguments }
+            let trial = arguments + [ip, "-batch", "-"]
+            if try await Command.run(unshare, trial, input: Data(changes.utf8)).status == 0 { return arguments }
         }
         return nil
     }

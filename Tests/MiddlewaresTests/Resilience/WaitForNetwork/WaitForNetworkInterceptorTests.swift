@@ -203,7 +203,8 @@ import TransportTesting
         #expect(error?.context.attempts.count == 3)
         #expect(error?.context.networkWait == .seconds(30))
         #expect(waiting.value == 1)
-        #expect(error?.description.contains("Sent after 30 s without a network, as far as the system knows.") == true)
+        let text = "Sent after 30 s without a network that the request may use, as far as the system knows."
+        #expect(error?.description.contains(text) == true)
     }
 
     @Test func theErrorOfATimeoutTellsTheWait() async throws {
@@ -246,6 +247,83 @@ import TransportTesting
             clock.advance(by: .seconds(seconds))
         }
         #expect(try await call.value.context.networkWait == .seconds(33))
+    }
+
+    /// The outer one gave up before the inner one found a network.
+    @Test func theLastOfSeveralWaitsSaysWhetherThereWasANetwork() async throws {
+        let wait: AnyInterceptor = .waitForNetwork(upTo: .seconds(30), monitor: network, time: .manual(clock))
+        let outer: AnyInterceptor = .waitForNetwork(upTo: .seconds(3), monitor: network, time: .manual(clock))
+        let failure = TransportError(.connectionLost, "Reset.")
+        let call = get(InterceptorChain([outer, wait], transport: Recorder { _ in throw failure }))
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(3))
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(5))
+        network.update(.satisfied)
+        let error = await #expect(throws: TransportError.self) { try await call.value }
+        #expect(error?.description.contains("Sent after a wait of 8 s for a network.") == true)
+    }
+
+    // MARK: The first report
+
+    private func starting() -> (NetworkPathMonitor, InterceptorChain) {
+        let monitor = NetworkPathMonitor(.unknown, isStarting: true) { _ in }
+        let wait: AnyInterceptor = .waitForNetwork(upTo: .seconds(30), monitor: monitor, time: .manual(clock))
+        return (monitor, InterceptorChain([wait], transport: chain().transport))
+    }
+
+    @Test func anAppThatStartsWithoutANetworkWaitsForOne() async throws {
+        let (monitor, chain) = starting()
+        let call = get(chain)
+        await clock.sleepers(1)
+        monitor.update(.unsatisfied)
+        clock.advance(by: .seconds(1))
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(6))
+        #expect(sent.value == [])
+        monitor.update(.satisfied)
+        #expect(try await call.value.context.networkWait == .seconds(7))
+        #expect(sent.value == ["/ at 7"])
+    }
+
+    @Test func theFirstReportOfANetworkSendsTheFirstRequestsAtOnce() async throws {
+        let (monitor, chain) = starting()
+        let calls = (1...3).map { get(chain, "https://h/\($0)") }
+        await clock.sleepers(3)
+        monitor.update(.satisfied)
+        for call in calls { #expect(try await call.value.context.networkWait == .zero) }
+        #expect(clock.pendingSleeps == 0)
+    }
+
+    @Test func aFirstReportThatNeverComesDelaysRequestsByASecondOnce() async throws {
+        let (monitor, chain) = starting()
+        let call = get(chain)
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(1))
+        #expect(try await call.value.context.networkWait == .seconds(1))
+        #expect(try await get(chain).value.context.networkWait == nil)
+        #expect(monitor.path == .unknown)
+    }
+
+    @Test func aShortLimitAlsoHoldsForTheFirstReport() async throws {
+        let monitor = NetworkPathMonitor(.unknown, isStarting: true) { _ in }
+        let wait: AnyInterceptor = .waitForNetwork(upTo: .milliseconds(10), monitor: monitor, time: .manual(clock))
+        let call = get(InterceptorChain([wait], transport: chain().transport))
+        await clock.sleepers(1)
+        monitor.update(.unsatisfied)
+        clock.advance(by: .milliseconds(10))
+        #expect(try await call.value.context.networkWait == .milliseconds(10))
+    }
+
+    @Test func aRequestCancelledBeforeTheFirstReportEndsAtOnce() async throws {
+        let (monitor, chain) = starting()
+        let (cancelled, other) = (get(chain, "https://h/1"), get(chain, "https://h/2"))
+        await clock.sleepers(2)
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        #expect(monitor.isStarting)
+        monitor.update(.satisfied)
+        #expect(try await other.value.status == 200)
     }
 
     @Test func aRefreshThroughTheSameClientWaitsToo() async throws {

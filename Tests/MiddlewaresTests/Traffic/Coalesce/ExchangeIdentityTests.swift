@@ -66,6 +66,7 @@ import Testing
             try identity(change: { request in request.context.timeouts = Timeouts(total: .seconds(1)) }),
             try identity(change: { request in request.context.clientOrigin = apiOrigin }),
             try identity(change: { request in request.context.cacheMode = .reload }),
+            try identity(change: { request in request.context.network = .notExpensive }),
             try identity(change: { request in request.context.cachePartition = "ada" }),
             try identity(change: { request in request.context.cachePartition = "caf\u{e9}" }),
             try identity(change: { request in request.context.cachePartition = "cafe\u{301}" }),
