@@ -128,7 +128,7 @@ struct TextRedactor: ~Copyable {
             }
             skipJSONValue()
             hide(from: value, quoted: true)
-        } else if let missing, !isJSON {
+        } else if let missing, !isJSON || !goesOnAsJSON(from: position) {
             let rest = position
             switch missing {
             case .value: skipLine()
@@ -136,6 +136,14 @@ struct TextRedactor: ~Copyable {
             }
             hide(from: rest)
         }
+    }
+
+    /// Whether the text after a string may be JSON. A text may only begin as JSON: what seemed to be strings then isn't.
+    private func goesOnAsJSON(from end: Int) -> Bool {
+        let next = bytes.skippingWhitespace(from: end)
+        guard next < bytes.count else { return true }
+        // After whitespace, another JSON text may begin (RFC 7464 §2.2).
+        return ",:]}".utf8.contains(bytes[next]) || next > end && "\"[{".utf8.contains(bytes[next])
     }
 
     /// The number, object or array at an index with hidden leaves; `nil` for any other value, or if types needn't be kept.

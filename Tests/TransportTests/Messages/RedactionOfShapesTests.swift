@@ -269,7 +269,11 @@ import Testing
     }
 
     /// An odd quote before a tag makes its attributes look like the text between two strings.
-    @Test(arguments: ["5\" <password kind=\"x\">hush</password>", "a\"<b><token\n x=\"1\">hush\n&hush</token>"])
+    @Test(arguments: [
+        "5\" <password kind=\"x\">hush</password>", "a\"<b><token\n x=\"1\">hush\n&hush</token>",
+        "[1] 5\" <password kind=\"x\">hush</password>", "{\"a\":1}\"<a><password kind=\"x\">hush</password>",
+        "[7:00] 5\" \"password:\" hush",
+    ])
     func aStringThatEndsWithinASecretTagHidesTheRest(text: String) {
         let once = printed(text)
         #expect(!once.contains("hush") && printed(once) == once, "\(once)")
