@@ -47,13 +47,14 @@ struct ExchangeCapture: Sendable {
             exchange.response?.omission = request.omission ?? Self.omission(bytes.count, limit: limit)
             let isKept = !bytes.isEmpty && exchange.response?.omission == nil
             exchange.response?.chunks = isKept ? [StubAnswer.Chunk(bytes)] : []
+            exchange.response?.trailers = response.context.trailers?.fields
             await keep(.exchange(exchange))
             return response
         }
         exchange.response?.isStream = true
         exchange.response?.omission = request.omission
         let body = response.body
-        let capture = StreamCapture(exchange, limit: limit, sink)
+        let capture = StreamCapture(exchange, response.context.trailers, limit: limit, sink)
         response.body = .oneShot(CapturedChunks(body: body, capture: capture, time: time), length: body.length) {
             body.discard()
             capture.end(.discarded)
@@ -114,11 +115,18 @@ private final class StreamCapture: Sendable {
     }
 
     private let state: Mutex<State>
+    private let trailers: HTTPTrailers?
     private let limit: Int
     private let sink: ExchangeCapture.Sink
 
-    init(_ exchange: RecordedExchange, limit: Int, _ sink: @escaping ExchangeCapture.Sink) {
+    init(
+        _ exchange: RecordedExchange,
+        _ trailers: HTTPTrailers?,
+        limit: Int,
+        _ sink: @escaping ExchangeCapture.Sink
+    ) {
         state = Mutex(State(exchange: exchange))
+        self.trailers = trailers
         self.limit = limit
         self.sink = sink
     }
@@ -151,6 +159,7 @@ private final class StreamCapture: Sendable {
             state.isOpen = false
             state.exchange.failure = failure
             state.exchange.response?.chunks = state.chunks.chunks
+            if failure == nil { state.exchange.response?.trailers = trailers?.fields }
             state.chunks = ChunkBuffer()
             return .exchange(state.exchange)
         }

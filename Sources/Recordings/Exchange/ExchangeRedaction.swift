@@ -120,6 +120,7 @@ struct ExchangeRedaction: Sendable {
         // A server's own phrase may be any text.
         redacted.status = HTTPResponse.Status(code: response.status.code) ?? response.status
         redacted.headerFields = fields(response.headerFields)
+        redacted.trailers = response.trailers.map(fields)
         let original = response.content
         switch ofContent.content(original, response.headerFields) {
         case .unchanged: break
@@ -127,6 +128,7 @@ struct ExchangeRedaction: Sendable {
             let split = ChunkSplit(original: original, redacted: bytes)
             redacted.chunks = split.chunks(like: response.chunks)
             Self.correct(&redacted.headerFields, length: bytes.count)
+            redacted.trailers = redacted.trailers.map(Self.describingNoBytes)
         case .unreadable(let reason):
             redacted.chunks = []
             redacted.omission = reason
@@ -134,11 +136,18 @@ struct ExchangeRedaction: Sendable {
         return redacted
     }
 
-    /// Makes fields agree with other content than the one they came with.
-    private static func correct(_ fields: inout HTTPFields, length: Int) {
+    /// The fields without those that describe the original bytes.
+    private static func describingNoBytes(_ fields: HTTPFields) -> HTTPFields {
+        var fields = fields
         for name in ["Content-Encoding", "Content-MD5", "Digest", "Content-Digest", "Repr-Digest"] as [HTTPField.Name] {
             fields.remove(name)
         }
+        return fields
+    }
+
+    /// Makes fields agree with other content than the one they came with.
+    private static func correct(_ fields: inout HTTPFields, length: Int) {
+        fields = describingNoBytes(fields)
         if fields.contains(.contentLength) { fields[.contentLength] = String(length) }
     }
 }

@@ -14,8 +14,9 @@ extension RecordedExchange {
     ///   - delays: whether the response, and each chunk of a stream, comes as late as it was recorded.
     ///   - request: the request, which errors name.
     func answer(now: Date, delays: Bool = false, to request: HTTPRequest? = nil) -> StubAnswer {
-        // An HTTP Archive has no trailer fields.
-        var answer = content(delays: delays, request).withUnknownTrailers
+        var answer = content(delays: delays, request)
+        // Content that fails has no end, so the trailers of such an answer are never received.
+        if failure == nil { answer.trailers = response?.trailers }
         if delays { answer.delay = max(.zero, wait) }
         guard let response else { return answer }
         answer.status = response.status

@@ -31,6 +31,8 @@ struct RecordedExchange: Sendable, Equatable {
         var isStream = false
         /// Why the content was left out. It isn't empty then, and the response can't be played.
         var omission: String?
+        /// The trailer fields; `nil` if they aren't known.
+        var trailers: HTTPFields?
 
         /// All of the content.
         var content: Data {

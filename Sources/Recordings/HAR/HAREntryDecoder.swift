@@ -75,7 +75,7 @@ struct HAREntryDecoder {
     private func request(_ request: HARMember, url: String) throws -> RecordedExchange.Request {
         let method = try request.member("method")
         guard let name = HTTPRequest.Method(rawValue: try method.string()) else { throw method.isNo("a method") }
-        let headerFields = try fields(request)
+        let headerFields = try fields(request.optional("headers"))
         let body = try body(request)
         return RecordedExchange.Request(
             method: name,
@@ -119,9 +119,9 @@ struct HAREntryDecoder {
         }
     }
 
-    private func fields(_ message: HARMember) throws -> HTTPFields {
+    private func fields(_ list: HARMember?) throws -> HTTPFields {
         var fields = HTTPFields()
-        for header in try message.optional("headers")?.elements() ?? [] {
+        for header in try list?.elements() ?? [] {
             let name = try header.member("name").string()
             let value = try header.optional("value")?.string() ?? ""
             // HTTP/2's pseudo fields, such as `:authority`, repeat what the URL and the status say.
@@ -155,7 +155,8 @@ struct HAREntryDecoder {
         isCut: Bool
     ) throws -> RecordedExchange.Response {
         guard let status = HTTPResponse.Status(code: code) else { throw member.isNo("a response with a status") }
-        var response = RecordedExchange.Response(status: status, headerFields: try fields(member))
+        var response = RecordedExchange.Response(status: status, headerFields: try fields(member.optional("headers")))
+        response.trailers = try member.optional("_trailers").map { try fields($0) }
         let content = member.optional("content")
         var bytes = try content.flatMap(self.content)
         let hasContent = HTTPResponse.hasContent(status: code, answering: method)

@@ -52,6 +52,7 @@ enum HAREntryEncoder {
             "statusText": .string(response.flatMap { HTTPResponse.Status(code: $0.status.code)?.reasonPhrase } ?? ""),
             "headers": headers(fields),
             "content": response.map(content) ?? ["size": 0, "mimeType": ""],
+            "_trailers": response?.trailers.map(headers),
             "_error": failure.map { ["code": .string($0.code), "message": .string($0.message)] },
             "redirectURL": .string(isRedirect ? fields.first(.location) ?? "" : ""),
             "cookies": HARParts.setCookies(in: fields[values: .setCookie]),

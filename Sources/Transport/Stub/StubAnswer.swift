@@ -36,7 +36,7 @@ public struct StubAnswer: Sendable {
     package var headerFields: HTTPFields = [:]
     package var content: Content
     package var delay: Duration = .zero
-    /// `nil` if the trailer fields aren't known, as those of a recording.
+    /// `nil` if the trailer fields aren't known.
     package var trailers: HTTPFields? = [:]
     package var interims: [InterimResponse] = []
 
@@ -57,7 +57,7 @@ public struct StubAnswer: Sendable {
         return answer
     }
 
-    /// This answer without knowledge of its trailer fields, as that of a recording.
+    /// This answer without knowledge of its trailer fields, as that of a file.
     package var withUnknownTrailers: Self {
         var answer = self
         answer.trailers = nil

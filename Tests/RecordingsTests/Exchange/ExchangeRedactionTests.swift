@@ -21,6 +21,23 @@ import Testing
         #expect(redaction.value(of: HTTPField(unchecked: .setCookie, expected)) == expected)
     }
 
+    @Test func trailersLoseTheirSecretsAndDigestsOfOtherContent() {
+        func trailers(_ content: String) -> HTTPFields? {
+            let exchange = RecordedExchange(
+                startedAt: .now,
+                request: .init(method: .get, url: "https://a.example/"),
+                response: .init(
+                    status: 200,
+                    chunks: [.init(Data(content.utf8))],
+                    trailers: ["Repr-Digest": "sha-256=:AA==:", "X-Api-Key": "hush", "X-Rows": "2"]
+                )
+            )
+            return redaction.redacted(exchange).response?.trailers
+        }
+        #expect(trailers("a") == ["Repr-Digest": "sha-256=:AA==:", "X-Api-Key": "REDACTED", "X-Rows": "2"])
+        #expect(trailers(#"{"token":"hush"}"#) == ["X-Api-Key": "REDACTED", "X-Rows": "2"])
+    }
+
     @Test func aStreamKeepsItsChunks() {
         let text = [
             "data: {\"n\":1}\n\n", "data: {\"token\":\"hu", "sh\",\"n\":2}\n\n", "data: {\"token\":\"hush\"}\n\n",

@@ -46,6 +46,7 @@ struct RandomExchanges {
             let content = content()
             if !content.isEmpty { response.chunks = [StubAnswer.Chunk(content)] }
         }
+        if chance(50) { response.trailers = chance(50) ? fields() : [:] }
         if chance(90) { response.headerFields.remove(.contentEncoding) }
         // The reader corrects any other length.
         if response.headerFields.contains(.contentLength) {

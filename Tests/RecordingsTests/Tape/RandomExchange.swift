@@ -122,7 +122,9 @@ struct RandomExchange {
         }
         chunks.removeAll(where: \.isEmpty)
         let isCut = Int.random(in: 0..<5, using: &random) == 0
-        return .stream(chunks, thenFailing: isCut ? failure : nil, status: status, headers: fields)
+        var trailers = HTTPFields()
+        if Int.random(in: 0..<3, using: &random) == 0 { trailers = Self.fields(&random) }
+        return .stream(chunks, thenFailing: isCut ? failure : nil, trailers: trailers, status: status, headers: fields)
     }
 
     /// A response as its caller sees it.
@@ -130,6 +132,7 @@ struct RandomExchange {
         var status: Int?
         var fields = HTTPFields()
         var chunks: [Data] = []
+        var trailers: HTTPFields?
         var failure: HTTPErrorCode?
         var message: String?
 
@@ -141,12 +144,19 @@ struct RandomExchange {
             )
             exchange.response = status.flatMap { HTTPResponse.Status(code: $0) }.map { status in
                 let chunks = chunks.map { StubAnswer.Chunk($0) }
-                return .init(status: status, headerFields: fields, chunks: chunks, isStream: isStream)
+                return .init(
+                    status: status,
+                    headerFields: fields,
+                    chunks: chunks,
+                    isStream: isStream,
+                    trailers: trailers
+                )
             }
             if let failure { exchange.failure = .init(code: failure.rawValue, message: message ?? "") }
             let redacted = ExchangeRedaction.standard.redacted(exchange)
             var seen = self
             seen.fields = redacted.response?.headerFields ?? fields
+            seen.trailers = redacted.response?.trailers
             seen.chunks = redacted.response?.chunks.map(\.bytes).filter { !$0.isEmpty } ?? []
             seen.message = redacted.failure?.message
             return seen
@@ -159,6 +169,7 @@ struct RandomExchange {
                 status = response.status.code
                 fields = response.headerFields
                 for try await chunk in response.body { chunks.append(chunk) }
+                trailers = try response.trailers
             } catch let error as TransportError {
                 failure = error.code
                 message = error.message

@@ -63,6 +63,49 @@ import TransportTesting
         #expect(try await tape.recording(.none).get("/a") == "onetwothree", "buffered, without pauses")
     }
 
+    @Test(arguments: [ResponseBodyMode.buffered, .streamed], [[:], ["X-Rows": "2", "Via": "1.1 a"]] as [HTTPFields])
+    func trailersPlayAsTheyCame(mode: ResponseBodyMode, trailers: HTTPFields) async throws {
+        let server = StubTransport.stub(.stream([Data("a".utf8), Data("b".utf8)], trailers: trailers))
+        let recording = tape.recording(.all)
+        var request = HTTPRequest(url: try tapeURL("/a"))
+        request.context.responseBody = mode
+        let real = try await recording.send(request, over: server)
+        #expect(try await chunks(of: real).joined() == "ab")
+        try recording.finish()
+        let played = try await tape.recording(.none).send(request, over: NoServer())
+        #expect(try await chunks(of: played).joined() == "ab")
+        for response in [real, played] { #expect(try response.trailers == trailers) }
+    }
+
+    /// URLSession, for example, doesn't tell whether there were any.
+    @Test func unknownTrailersStayUnknown() async throws {
+        let server = StubTransport { _ in HTTPResponse(status: 200, body: "ok") }
+        let recording = tape.recording(.all)
+        _ = try await recording.get("/a", over: server)
+        try recording.finish()
+        let played = try await tape.recording(.none).send(HTTPRequest(url: try tapeURL("/a")), over: NoServer())
+        let error = #expect(throws: TransportError.self) { try played.trailers }
+        #expect(error?.code == .trailersUnavailable)
+    }
+
+    @Test func contentThatBrokeOffPlaysWithoutTrailers() async throws {
+        let cut = StubAnswer.stream(
+            [Data("a".utf8)],
+            thenFailing: TransportError(.truncated, "Cut."),
+            trailers: ["X-Rows": "2"]
+        )
+        let recording = tape.recording(.all)
+        let real = try await recording.send(try streamed("/a"), over: StubTransport.stub(cut))
+        await #expect(throws: TransportError.self) { try await chunks(of: real) }
+        try recording.finish()
+        let played = try await tape.recording(.none).send(try streamed("/a"), over: NoServer())
+        await #expect(throws: TransportError.self) { try await chunks(of: played) }
+        for response in [real, played] {
+            let error = #expect(throws: TransportError.self) { try response.trailers }
+            #expect(error?.code == .trailersNotReceived)
+        }
+    }
+
     @Test func theFirstByteOfAStreamIsNotDelayed() async throws {
         let (source, continuation) = AsyncStream.makeStream(of: Data.self)
         let server = StubTransport { _ in HTTPResponse(status: 200, body: .oneShot(source)) }
