@@ -261,7 +261,7 @@ import TransportTesting
         clock.advance(by: .seconds(5))
         network.update(.satisfied)
         let error = await #expect(throws: TransportError.self) { try await call.value }
-        #expect(error?.description.contains("Sent after a wait of 8 s for a network.") == true)
+        #expect(error?.description.contains("Sent after a wait of 8.00 s for a network.") == true)
     }
 
     // MARK: The first report
