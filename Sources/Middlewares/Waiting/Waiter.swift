@@ -5,7 +5,7 @@ internal import Synchronization
 /// The line's lock decides who delivers. The code that removes a waiter from the line under that lock owns the waiter and,
 /// after unlocking, calls `resume(with:)`. Only one caller can remove a waiter, so each waiter gets exactly one outcome. The
 /// outcome can arrive before the task starts to wait.
-final class Waiter<Outcome: Sendable>: Sendable {
+package final class Waiter<Outcome: Sendable>: Sendable {
     private enum State {
         case pending
         case awaited(CheckedContinuation<Outcome, Never>)
@@ -14,8 +14,11 @@ final class Waiter<Outcome: Sendable>: Sendable {
 
     private let state = Mutex(State.pending)
 
+    /// Creates a waiter without an outcome.
+    package init() {}
+
     /// Delivers the outcome and resumes the task if it already waits. Later outcomes are ignored.
-    func resume(with outcome: Outcome) {
+    package func resume(with outcome: Outcome) {
         let waiting: CheckedContinuation<Outcome, Never>? = state.withLock { state in
             switch state {
             case .delivered: return nil
@@ -50,8 +53,8 @@ final class Waiter<Outcome: Sendable>: Sendable {
     ///   - giveUp: called on any thread when the task is cancelled or the deadline passes. The closure removes the waiter from
     ///     its line and calls `resume(with:)`. If the waiter is no longer in the line, another caller has removed it and
     ///     resumes it.
-    func outcome(
-        before deadline: Deadline?,
+    package func outcome(
+        before deadline: Deadline? = nil,
         giveUp: @escaping @Sendable (WaitAbandonment) -> Void
     ) async -> Outcome {
         await withTaskCancellationHandler {
@@ -72,7 +75,7 @@ final class Waiter<Outcome: Sendable>: Sendable {
 }
 
 /// The reason a task stopped waiting.
-enum WaitAbandonment: Sendable, Hashable {
+package enum WaitAbandonment: Sendable, Hashable {
     case cancelled
     case timeIsUp
 }

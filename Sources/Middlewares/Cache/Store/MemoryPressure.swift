@@ -1,7 +1,7 @@
 internal import CMemoryPressure
 
 /// Calls a closure when the system is short of memory, as long as the instance exists. Linux sends no such notices.
-final class MemoryPressure: Sendable {
+package final class MemoryPressure: Sendable {
     private final class Notice: Sendable {
         let call: @Sendable (Bool) -> Void
 
@@ -12,7 +12,7 @@ final class MemoryPressure: Sendable {
     private let watch: UInt
 
     /// - Parameter notice: called with `true` if the system is about to end processes.
-    init(_ notice: @escaping @Sendable (_ isCritical: Bool) -> Void) {
+    package init(_ notice: @escaping @Sendable (_ isCritical: Bool) -> Void) {
         let context = Unmanaged.passRetained(Notice(notice))
         let begun = cmemory_pressure_begin(
             { context, isCritical in

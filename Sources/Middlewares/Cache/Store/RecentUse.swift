@@ -1,5 +1,5 @@
 /// The slots of an array in the order of their last use: a doubly linked list, so that every operation takes constant time.
-struct RecentUse {
+package struct RecentUse {
     private struct Node {
         var newer = RecentUse.none
         var older = RecentUse.none
@@ -13,18 +13,21 @@ struct RecentUse {
 
     private(set) var count = 0
 
+    /// Creates an empty order.
+    package init() {}
+
     /// The least recently used slot.
-    var leastRecent: Int? { oldest == Self.none ? nil : oldest }
+    package var leastRecent: Int? { oldest == Self.none ? nil : oldest }
 
     /// Marks a slot, which may be new, as the most recently used.
-    mutating func use(_ slot: Int) {
+    package mutating func use(_ slot: Int) {
         if slot == newest { return }
         while nodes.count <= slot { nodes.append(Node()) }
         if nodes[slot].isUsed { unlink(slot) } else { count += 1 }
         link(slot)
     }
 
-    mutating func remove(_ slot: Int) {
+    package mutating func remove(_ slot: Int) {
         guard slot < nodes.count, nodes[slot].isUsed else { return }
         unlink(slot)
         nodes[slot].isUsed = false

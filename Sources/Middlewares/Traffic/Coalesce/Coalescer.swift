@@ -23,7 +23,7 @@ final class Coalescer: Sendable {
         case gaveUp(WaitAbandonment)
     }
 
-    private let exchanges = Mutex(SharedExchanges<Caller, Task<Void, Never>>())
+    private let exchanges = Mutex(SharedExchanges<ExchangeIdentity, Caller, Task<Void, Never>>())
     private let observe: @Sendable (CoalesceEvent) -> Void
 
     /// - Parameter observe: called for each event, for tests.

@@ -4,19 +4,21 @@
 ///
 /// An exchange runs while it has waiters. Requests can join it until it ends, its last waiter leaves, or it is closed. The
 /// waiters of a closed exchange keep waiting for it.
-struct SharedExchanges<Waiter: Sendable, Work: Sendable>: Sendable {
+///
+/// - `Identity`: waiters with equal identities share an exchange.
+package struct SharedExchanges<Identity: Hashable & Sendable, Waiter: Sendable, Work: Sendable>: Sendable {
     /// The key to find a waiter by.
-    struct Place: Sendable, Hashable {
-        let exchange: Int
+    package struct Place: Sendable, Hashable {
+        package let exchange: Int
         fileprivate let ticket: Int
         /// Whether this waiter must start the exchange.
-        let isFirst: Bool
+        package let isFirst: Bool
         /// The number in a journal of the call that started the exchange.
         let leader: Int?
     }
 
     private struct Exchange: Sendable {
-        let identity: ExchangeIdentity
+        let identity: Identity
         let origin: Origin?
         let leader: Int?
         var work: Work?
@@ -24,20 +26,23 @@ struct SharedExchanges<Waiter: Sendable, Work: Sendable>: Sendable {
     }
 
     private var exchanges: [Int: Exchange] = [:]
-    private var open: [ExchangeIdentity: Int] = [:]
+    private var open: [Identity: Int] = [:]
     private var lastNumber = 0
     private var waiting = 0
 
+    /// Creates a value without exchanges.
+    package init() {}
+
     /// The number of running exchanges, and of their waiters.
-    var counts: (exchanges: Int, waiters: Int) { (exchanges.count, waiting) }
+    package var counts: (exchanges: Int, waiters: Int) { (exchanges.count, waiting) }
 
     /// Joins an open exchange or adds a new one. If `isFirst` is true, the caller must start the work and call
     /// ``attach(_:to:)``.
     ///
     /// - Parameter callID: the number of the waiter's call in a journal.
-    mutating func join(
-        _ identity: ExchangeIdentity,
-        origin: Origin?,
+    package mutating func join(
+        _ identity: Identity,
+        origin: Origin? = nil,
         _ waiter: Waiter,
         callID: Int? = nil
     ) -> Place {
@@ -52,7 +57,7 @@ struct SharedExchanges<Waiter: Sendable, Work: Sendable>: Sendable {
     /// Stores the work of an exchange, so that it can be cancelled.
     ///
     /// - Returns: `false` if the exchange has ended or has no waiters any more; the caller must then cancel the work.
-    mutating func attach(_ work: Work, to exchange: Int) -> Bool {
+    package mutating func attach(_ work: Work, to exchange: Int) -> Bool {
         exchanges[exchange]?.work = work
         return exchanges[exchange] != nil
     }
@@ -66,7 +71,7 @@ struct SharedExchanges<Waiter: Sendable, Work: Sendable>: Sendable {
     ///
     /// - Returns: the waiter, which the caller must resume, or `nil` if it was resumed already; and, if it was the last one, the
     ///   abandoned work, which the caller must cancel.
-    mutating func leave(_ place: Place) -> (waiter: Waiter?, abandoned: Work?) {
+    package mutating func leave(_ place: Place) -> (waiter: Waiter?, abandoned: Work?) {
         guard let waiter = exchanges[place.exchange]?.waiters.removeValue(forKey: place.ticket) else {
             return (nil, nil)
         }
@@ -79,7 +84,7 @@ struct SharedExchanges<Waiter: Sendable, Work: Sendable>: Sendable {
     /// Removes an exchange that has ended.
     ///
     /// - Returns: the waiters to resume, in order of arrival; empty if all had left.
-    mutating func finish(_ exchange: Int) -> [Waiter] {
+    package mutating func finish(_ exchange: Int) -> [Waiter] {
         let waiters = waiters(of: exchange)
         remove(exchange)
         return waiters
@@ -92,7 +97,15 @@ struct SharedExchanges<Waiter: Sendable, Work: Sendable>: Sendable {
         }
     }
 
-    private mutating func begin(_ identity: ExchangeIdentity, _ origin: Origin?, _ leader: Int?) -> Int {
+    /// Lets no further request join the running exchanges with one of these identities.
+    package mutating func close(where isClosed: (Identity) -> Bool) { open = open.filter { !isClosed($0.key) } }
+
+    /// Whether requests can still join an exchange.
+    package func isOpen(_ exchange: Int) -> Bool {
+        exchanges[exchange].map { open[$0.identity] == exchange } ?? false
+    }
+
+    private mutating func begin(_ identity: Identity, _ origin: Origin?, _ leader: Int?) -> Int {
         let number = nextNumber()
         exchanges[number] = Exchange(identity: identity, origin: origin, leader: leader)
         open[identity] = number

@@ -4,7 +4,7 @@ import Testing
 @testable import Middlewares
 
 @Suite(.againstHanging) struct SharedExchangesTests {
-    private typealias Exchanges = SharedExchanges<String, String>
+    private typealias Exchanges = SharedExchanges<ExchangeIdentity, String, String>
 
     private func identity(_ path: String) throws -> ExchangeIdentity {
         try #require(ExchangeIdentity(of: HTTPRequest(url: try url("https://h/\(path)")), ignoring: []))
@@ -84,13 +84,28 @@ import Testing
         #expect(exchanges.finish(c.exchange) == ["c", "d"])
     }
 
+    @Test func exchangesOfChosenIdentitiesAreClosed() throws {
+        var exchanges = Exchanges()
+        let (one, two) = (try identity("1"), try identity("2"))
+        let a = exchanges.join(one, "a")
+        let b = exchanges.join(two, "b")
+        exchanges.close { $0 == one }
+        #expect(!exchanges.isOpen(a.exchange) && exchanges.isOpen(b.exchange))
+        let c = exchanges.join(one, "c")
+        #expect(c.isFirst && exchanges.isOpen(c.exchange) && !exchanges.isOpen(a.exchange))
+        #expect(exchanges.finish(a.exchange) == ["a"])
+        #expect(exchanges.isOpen(c.exchange))
+        #expect(exchanges.finish(c.exchange) == ["c"])
+        #expect(!exchanges.isOpen(c.exchange))
+    }
+
     @Test(arguments: 0..<20)
     func anyOrderOfEventsTellsEachWaiterOnceAndAbandonsNobody(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
-        var exchanges = SharedExchanges<Int, Int>()
+        var exchanges = SharedExchanges<ExchangeIdentity, Int, Int>()
         let identities = try (0..<3).map { try identity("\($0)") }
         let origin = try #require(Origin(try url("https://h/")))
-        var waiting: [(name: Int, place: SharedExchanges<Int, Int>.Place)] = []
+        var waiting: [(name: Int, place: SharedExchanges<ExchangeIdentity, Int, Int>.Place)] = []
         var running: Set<Int> = []
         var told: [Int] = []
         for name in 1...2000 {
