@@ -205,7 +205,10 @@ extension Client {
         return request
     }
 
-    private func url(for target: RequestTarget, query: HTTPQuery = HTTPQuery()) throws -> URL {
+    /// The absolute URL that a call to a target goes to.
+    ///
+    /// - Throws: `TransportError` with `HTTPErrorCode.unsupportedURL`.
+    package func url(for target: RequestTarget, query: HTTPQuery = HTTPQuery()) throws -> URL {
         var parts: URLText
         if URLText.isAbsolute(target.text) {
             parts = try URLText(absolute: target.text)

@@ -83,13 +83,34 @@ struct ResponseDecoding: Sendable {
         return try await decode(type, from: body, of: response)
     }
 
-    private func collect(_ response: HTTPResponse) async throws -> Data {
-        if let bytes = response.body.bytes { return bytes }
+    private func collect(_ response: HTTPResponse, upTo limit: Int? = nil) async throws -> Data {
+        if let bytes = response.body.bytes, bytes.count <= limit ?? .max { return bytes }
         do {
-            return try await response.body.collect(upTo: Self.streamLimit)
+            return try await response.body.collect(upTo: limit ?? Self.streamLimit)
         } catch let error as TransportError where error.request == nil {
             let request = HTTPRequest(method: method, url: response.url ?? url)
             throw TransportError(error.code, error.message, request: request, underlying: error.underlying)
+        }
+    }
+
+    /// Makes a value of the whole content by a closure. Without content, or with content over the limit, this throws.
+    func value<Value: Sendable>(
+        _ type: Value.Type,
+        of response: HTTPResponse,
+        upTo limit: Int,
+        by decode: (Data) async throws -> Value
+    ) async throws -> Value {
+        try await observed(response) {
+            try await requireSuccess(type, response)
+            let body = try await collect(response, upTo: limit)
+            guard !body.isEmpty else { throw failure(.emptyBody, type, response, body: (body, true)) }
+            do {
+                return try await decode(body)
+            } catch is CancellationError {
+                throw CancellationError()
+            } catch {
+                throw failure(.undecodable, type, response, body: (body, true), underlying: error, isJSON: false)
+            }
         }
     }
 
@@ -134,7 +155,8 @@ struct ResponseDecoding: Sendable {
         body: (bytes: Data, isComplete: Bool),
         message: String? = nil,
         underlying: (any Error)? = nil,
-        part: String? = nil
+        part: String? = nil,
+        isJSON: Bool? = nil
     ) -> DecodingFailure {
         let message: String? =
             switch code {
@@ -151,7 +173,7 @@ struct ResponseDecoding: Sendable {
             request: HTTPRequest.Summary(method: method, url: response.url ?? url),
             underlying: underlying,
             part: part,
-            isJSON: decoder is JSONDecoder
+            isJSON: isJSON ?? (decoder is JSONDecoder)
         )
     }
 }
