@@ -22,6 +22,7 @@ let package = Package(
         .library(name: "Transport", targets: ["Transport"]),
         .library(name: "Interceptors", targets: ["Interceptors"]),
         .library(name: "Middlewares", targets: ["Middlewares"]),
+        .library(name: "Images", targets: ["Images"]),
         .library(name: "Recordings", targets: ["Recordings"]),
         .library(name: "TransportTesting", targets: ["TransportTesting"]),
         .library(name: "MiddlewaresTesting", targets: ["MiddlewaresTesting"]),
@@ -59,6 +60,8 @@ let package = Package(
             resources: privacyManifest,
             swiftSettings: settings
         ),
+        // Apart from Middlewares, so that an app without images in cells doesn't link it.
+        .target(name: "Images", dependencies: ["Middlewares"], swiftSettings: settings),
         // Apart from Interceptors, so that an app without recordings and files that answer doesn't link them.
         .target(name: "Recordings", dependencies: ["Interceptors", "HTTPSyntax"], swiftSettings: settings),
         .target(
@@ -153,6 +156,11 @@ let package = Package(
             dependencies: ["Interceptors", "HTTPSyntax", "TransportTesting", "TestSupport", "DownloadProcess"],
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "ImagesTests",
+            dependencies: ["Images", "TransportTesting", "TestSupport"],
+            swiftSettings: settings
+        ),
         // The tests of recordings start copies of this program, kill them, and let them share files.
         .executableTarget(
             name: "RecordingProcess",
@@ -193,7 +201,7 @@ let package = Package(
         // A new app in Xcode has this setting: declarations belong to the main actor unless they say otherwise.
         .testTarget(
             name: "MainActorTests",
-            dependencies: ["Middlewares"],
+            dependencies: ["Images", "Middlewares"],
             swiftSettings: settings + [.defaultIsolation(MainActor.self)]
         ),
         .testTarget(

@@ -1,4 +1,5 @@
 import Foundation
+import Images
 import Middlewares
 import Recordings
 import TransportTesting
@@ -12,6 +13,10 @@ struct User: Codable, Sendable { let id: Int, name: String }
 struct Film: Codable, Sendable { let id: Int, title: String }
 struct Photo: Decodable, Sendable { let id: Int }
 struct Account: Sendable { let id: String }
+struct Picture: Sendable {
+    let (width, height): (Int, Int)
+    init(decoding content: Data, longestSide: Int = .max) throws { self = some() }
+}
 typealias NewUser = User
 typealias Song = User
 struct Problem: Decodable, Sendable { let title: String }
@@ -136,6 +141,7 @@ let incoming: HTTPFields = some()
 
 let api: Client = some()
 let client = api
+let images: ImageLoader<Picture> = some()
 let transport: any Transport = some()
 let chain: [any Interceptor] = some()
 let tokens: TokenStore = some()

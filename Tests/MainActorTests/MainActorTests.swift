@@ -1,4 +1,5 @@
 import Foundation
+import Images
 import Middlewares
 import Testing
 
@@ -63,7 +64,40 @@ final class Model {
     }
 }
 
+nonisolated struct Beginning: ImageVariant {
+    let length: Int
+
+    func image(from content: Data) throws -> Data { content.prefix(length) }
+}
+
+final class Cell {
+    private let slot = ImageSlot<Data>()
+    private(set) var shown: [Data] = []
+
+    func show(_ path: RequestTarget, from images: ImageLoader<Data>) async throws {
+        shown.append(try await slot.image(at: path, from: images).image)
+        slot.load(at: path, from: images) { [weak self] result in
+            if case .success(let loaded) = result { self?.shown.append(loaded.image) }
+        }
+        shown.append(try await slot.image(at: path, from: images, as: Beginning(length: 2)).image)
+    }
+}
+
 struct MainActorTests {
+    @Test func cellOfTheMainActorShowsImages() async throws {
+        let stub = StubTransport()
+        stub.on(.get, "/a", .text("abcd"))
+        let client = Client(baseURL: URL(string: "https://api.example.com"), interceptors: [], transport: stub)
+        let images = ImageLoader(client) { content in
+            content
+        } cost: { image in
+            image.count
+        }
+        let cell = Cell()
+        try await cell.show("/a", from: images)
+        #expect(cell.shown == ["abcd", "abcd", "ab"].map { Data($0.utf8) })
+    }
+
     @Test func appOfTheMainActorCallsAndDecodes() async throws {
         let stub = StubTransport()
         for id in 1...4 { stub.enqueue(.json("{\"id\":\(id)}")) }

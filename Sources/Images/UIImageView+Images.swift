@@ -1,0 +1,70 @@
+#if canImport(UIKit) && !os(watchOS)
+internal import CoreGraphics
+public import Foundation
+public import Middlewares
+internal import ObjectiveC
+public import UIKit
+
+extension UIImageView {
+    // Only its address is used. The class belongs to the main actor, and so does the variable.
+    private static var slotKey: UInt8 = 0
+
+    private var slot: ImageSlot<UIImage> {
+        if let slot = objc_getAssociatedObject(self, &Self.slotKey) as? ImageSlot<UIImage> { return slot }
+        let slot = ImageSlot<UIImage>()
+        objc_setAssociatedObject(self, &Self.slotKey, slot, .OBJC_ASSOCIATION_RETAIN_NONATOMIC)
+        return slot
+    }
+
+    /// Shows the image at a URL, in place of an earlier one that may still be loading.
+    ///
+    /// ```swift
+    /// let images = ImageLoader<UIImage>(client)
+    /// let view = UIImageView()
+    /// view.setImage(at: url, from: images, placeholder: UIImage(systemName: "film"))
+    /// view.setImage(at: nil, from: images)                        // in prepareForReuse()
+    /// ```
+    /// An image in memory appears at once, without the placeholder. An earlier URL's image never appears after this call.
+    ///
+    /// - Parameters:
+    ///   - url: an absolute URL, or a relative one, which is a path below the client's base URL. Without one, the view drops its
+    ///     load and shows the placeholder.
+    ///   - loader: the loader that keeps and loads the image.
+    ///   - variant: the form of the image; by default the one that the loader decodes.
+    ///   - placeholder: shown until the image is there, and after a failure.
+    ///   - completion: called after the image appeared, or with the error, but not if the load is dropped.
+    public func setImage(
+        at url: URL?,
+        from loader: ImageLoader<UIImage>,
+        as variant: (any ImageVariant<UIImage>)? = nil,
+        placeholder: UIImage? = nil,
+        completion: (@MainActor (Result<LoadedImage<UIImage>, any Error>) -> Void)? = nil
+    ) {
+        image = placeholder
+        guard let url else { return slot.cancel() }
+        slot.load(at: url, from: loader, as: variant) { [weak self] result in
+            if case .success(let loaded) = result { self?.image = loaded.image }
+            completion?(result)
+        }
+    }
+}
+
+extension ImageLoader where Image == UIImage {
+    /// Creates a loader of images that are ready for display. Their cost is the size of their bitmap.
+    ///
+    /// - Parameters:
+    ///   - client: sends the requests.
+    ///   - limit: the highest total cost of the images in memory in bytes; 64 MiB by default.
+    public convenience init(_ client: Client, limit: Int = 64 << 20) {
+        self.init(client, limit: limit) { content in
+            guard let image = UIImage(data: content) else {
+                let context = DecodingError.Context(codingPath: [], debugDescription: "UIImage can't read the content.")
+                throw DecodingError.dataCorrupted(context)
+            }
+            return image.preparingForDisplay() ?? image
+        } cost: { image in
+            image.cgImage.map { $0.bytesPerRow * $0.height } ?? 0
+        }
+    }
+}
+#endif
