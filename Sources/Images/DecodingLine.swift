@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Lets a limited number of decodings run at a time, in order of arrival.
 ///
-/// Each waiter belongs to a running load, so the askers bound the length of the line.
+/// Each waiter belongs to a running load, so the callers bound the length of the line.
 final class DecodingLine: Sendable {
     private struct State {
         var running = 0

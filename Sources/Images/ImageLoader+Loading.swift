@@ -2,14 +2,14 @@ internal import Foundation
 internal import Middlewares
 internal import Synchronization
 
-/// The end of an asker's wait.
+/// The end of a caller's wait.
 enum ImageEnd<Image: Sendable>: Sendable {
     case loaded(Result<LoadedImage<Image>, any Error>)
-    /// The asker left before the load ended.
+    /// The caller left before the load ended.
     case left
 }
 
-/// One asker's wait for a load that others may share.
+/// One caller's wait for a load that others may share.
 struct ImageWait<Image: Sendable>: Sendable {
     fileprivate let waiter: Waiter<ImageEnd<Image>>
     fileprivate let place: ImageLoader<Image>.Place
@@ -25,14 +25,14 @@ struct ImageWait<Image: Sendable>: Sendable {
         }
     }
 
-    /// Ends the wait, and cancels the load if no other asker waits for it.
+    /// Ends the wait, and cancels the load if no other caller waits for it.
     func leave() { loader.leave(place) }
 }
 
 /// The loads. The state is changed under the lock; tasks are started, cancelled and resumed outside it.
 ///
-/// An open load is one that askers can join. Only an open load may store its image. Removing an image closes its load, and the
-/// last asker that leaves ends it, so neither stores anything afterwards.
+/// An open load is one that callers can join. Only an open load may store its image. Removing an image closes its load, and the
+/// last caller that leaves ends it, so neither stores anything afterwards.
 extension ImageLoader {
     typealias Place = SharedExchanges<ImageKey, Waiter<ImageEnd<Image>>, Task<Void, Never>>.Place
 
@@ -41,7 +41,7 @@ extension ImageLoader {
         case load(ImageWait<Image>)
     }
 
-    /// The number of running loads, and of the askers that wait for them.
+    /// The number of running loads, and of the callers that wait for them.
     var loadCounts: (loads: Int, askers: Int) {
         let counts = state.withLock(\.loads.counts)
         return (counts.exchanges, counts.waiters)
@@ -65,7 +65,7 @@ extension ImageLoader {
         waiter?.resume(with: .left)
     }
 
-    // An unstructured task, because the load must outlive the asker that started it while others wait.
+    // An unstructured task, because the load must outlive the caller that started it while others wait.
     private func begin(_ load: Int, _ key: ImageKey, _ url: URL, _ variant: (any ImageVariant<Image>)?) {
         let work = Task {
             let result: Result<LoadedImage<Image>, any Error>
@@ -97,7 +97,7 @@ extension ImageLoader {
         let image = try? result.get().image
         let cost = image.map(cost) ?? 0
         let (evicted, waiters) = state.withLock { state in
-            var evicted: [Image] = []
+            var evicted: [ImageMemory<Image>.Stored] = []
             if let image, state.loads.isOpen(load) { evicted = state.memory.insert(image, cost: cost, for: key) }
             return (evicted, state.loads.finish(load))
         }

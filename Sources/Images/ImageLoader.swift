@@ -2,7 +2,7 @@ public import Foundation
 public import Middlewares
 internal import Synchronization
 
-/// Loads images for cells: many askers of one image share one exchange, and decoded images stay in memory.
+/// Loads images for cells: all callers of one image share one exchange, and decoded images stay in memory.
 ///
 /// ```swift
 /// let images = ImageLoader(client) { content in
@@ -16,15 +16,15 @@ internal import Synchronization
 /// ``ImageSlot`` loads the images of a cell that is used again.
 ///
 /// ## Share
-/// - Calls for the same URL and variant share one exchange and one decoding. It has the priority and the task-local values of the
-///   first caller.
+/// - Calls for the same URL and variant share one exchange and one decoding. The exchange has the priority and the task-local
+///   values of its first caller.
 /// - A cancelled call throws `CancellationError` at once, and the others go on. The exchange is cancelled when its last caller
 ///   leaves. A later call starts another exchange.
 /// - A failure reaches every caller that shares the exchange, and isn't kept.
 ///
 /// ## Memory
 /// - Decoded images are kept up to a limit, and the least recently used are evicted first. When the system is short of memory, the
-///   loader evicts half of them at a warning, and all at a critical level. On Linux there are no such notices.
+///   loader evicts until at most half of the cost is left, or all at a critical level. On Linux there are no such notices.
 /// - An image stays until it is evicted or removed. `Cache-Control` governs the cache in the chain, not this memory.
 ///
 /// ## Accounts

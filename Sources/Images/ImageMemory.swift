@@ -2,9 +2,11 @@ internal import Middlewares
 
 /// The decoded images of a loader, as a value: found by their keys, and evicted in the order of their last use.
 ///
-/// The loader's lock guards the value. Methods return the images that they remove, so that these end outside the lock.
+/// The loader's lock guards the value. Methods return the entries that they remove, so that the caller releases them outside the
+/// lock.
 struct ImageMemory<Image: Sendable>: Sendable {
-    private struct Stored: Sendable {
+    /// An entry. Its key may hold the last reference to a part of a variant.
+    struct Stored: Sendable {
         let key: ImageKey
         let image: Image
         let cost: Int
@@ -32,7 +34,7 @@ struct ImageMemory<Image: Sendable>: Sendable {
     /// Stores an image in place of an earlier one. An image that costs more than the limit isn't stored.
     ///
     /// - Parameter cost: counts at least 1, so that the limit bounds the number of images too.
-    mutating func insert(_ image: Image, cost given: Int, for key: ImageKey) -> [Image] {
+    mutating func insert(_ image: Image, cost given: Int, for key: ImageKey) -> [Stored] {
         let cost = max(1, given)
         var removed = places[key].map { remove($0) } ?? []
         guard cost <= limit else { return removed }
@@ -47,24 +49,24 @@ struct ImageMemory<Image: Sendable>: Sendable {
     }
 
     /// Removes the least recently used images until the others cost at most this.
-    mutating func trim(to cost: Int) -> [Image] {
-        var removed: [Image] = []
+    mutating func trim(to cost: Int) -> [Stored] {
+        var removed: [Stored] = []
         while self.cost > cost, let slot = uses.leastRecent { removed += remove(slot) }
         return removed
     }
 
     /// Removes the images of some keys.
-    mutating func removeAll(where isRemoved: (ImageKey) -> Bool) -> [Image] {
+    mutating func removeAll(where isRemoved: (ImageKey) -> Bool) -> [Stored] {
         places.filter { isRemoved($0.key) }.flatMap { remove($0.value) }
     }
 
-    private mutating func remove(_ slot: Int) -> [Image] {
+    private mutating func remove(_ slot: Int) -> [Stored] {
         guard let stored = slots[slot] else { return [] }
         slots[slot] = nil
         places[stored.key] = nil
         free.append(slot)
         uses.remove(slot)
         cost -= stored.cost
-        return [stored.image]
+        return [stored]
     }
 }

@@ -18,8 +18,8 @@ public import Middlewares
 ///     func prepareForReuse() { slot.cancel() }
 /// }
 /// ```
-/// An earlier image never appears after a later load began, however late it comes. A dropped load leaves its exchange, which goes
-/// on only if others wait for it: to load the same image again doesn't start it again. A slot that ends drops its load.
+/// An earlier image never appears after a later load began, however late it comes. A dropped load stops waiting for its exchange,
+/// which goes on while others wait. Loading the same image again keeps the running exchange. A slot that ends drops its load.
 @MainActor
 public final class ImageSlot<Image: Sendable> {
     private var wait: ImageWait<Image>?
@@ -37,8 +37,8 @@ public final class ImageSlot<Image: Sendable> {
     ///   - path: a path below the client's base URL, or an absolute URL.
     ///   - loader: the loader that keeps and loads the image.
     ///   - variant: the form of the image; by default the one that the loader decodes.
-    ///   - receive: called once with the image or the error of ``ImageLoader/image(at:as:)-(RequestTarget,_)``, and never if the load
-    ///     is dropped. For an image in memory, it is called before this method returns.
+    ///   - receive: called once with the image or the error of ``ImageLoader/image(at:as:)-(RequestTarget,_)``, and never if the
+    ///     load is dropped. For an image in memory or an invalid URL, it is called before this method returns.
     public func load(
         at path: RequestTarget,
         from loader: ImageLoader<Image>,

@@ -14,7 +14,9 @@ public import Foundation
 /// let poster = try await images.image(at: "/films/42/poster", as: Thumbnail(longestSide: 300)).image
 /// ```
 /// Equal variants of a URL are one image. Every property that changes the image must take part in `==` and `hash(into:)`, as
-/// synthesized ones do. If your module defaults to `@MainActor` (new Xcode apps do), mark variants `nonisolated`.
+/// synthesized ones do. Both are called while the loader is locked: they must be fast, and never call the loader.
+///
+/// If your module defaults to `@MainActor` (new Xcode apps do), mark variants `nonisolated`.
 public protocol ImageVariant<Image>: Sendable, Hashable {
     /// The type of the decoded image.
     associatedtype Image: Sendable
@@ -23,7 +25,7 @@ public protocol ImageVariant<Image>: Sendable, Hashable {
     func image(from content: Data) throws -> Image
 }
 
-/// The identity of an image: askers with equal keys get the same image.
+/// The identity of an image: callers with equal keys get the same image.
 struct ImageKey: Sendable, Hashable {
     private struct Variant: Sendable, Hashable {
         let value: any Hashable & Sendable

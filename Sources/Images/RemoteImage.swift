@@ -25,7 +25,10 @@ public import SwiftUI
 public struct RemoteImage<Picture: Sendable, Content: View>: View {
     private struct Identity: Equatable {
         let key: ImageKey?
-        let loader: ObjectIdentifier
+        // Kept, because another loader may get the address of one that has ended.
+        let loader: ImageLoader<Picture>
+
+        static func == (left: Self, right: Self) -> Bool { left.key == right.key && left.loader === right.loader }
     }
 
     private struct Loaded {
@@ -60,11 +63,12 @@ public struct RemoteImage<Picture: Sendable, Content: View>: View {
 
     /// The view that the closure makes.
     public var body: some View {
-        content(result).task(id: identity) { await load() }
+        // A container, because SwiftUI starts no task of an empty view, and the closure may make one.
+        ZStack { content(result) }.task(id: identity) { await load() }
     }
 
     private var identity: Identity {
-        Identity(key: url.map { ImageKey($0, variant) }, loader: ObjectIdentifier(loader))
+        Identity(key: url.map { ImageKey($0, variant) }, loader: loader)
     }
 
     private var result: Result<LoadedImage<Picture>, any Error>? {
@@ -74,6 +78,8 @@ public struct RemoteImage<Picture: Sendable, Content: View>: View {
     }
 
     private func load() async {
+        // An image that isn't shown any more is released.
+        if let loaded, loaded.identity != identity { self.loaded = nil }
         guard let url else { return }
         let result: Result<LoadedImage<Picture>, any Error>
         do {
@@ -82,7 +88,10 @@ public struct RemoteImage<Picture: Sendable, Content: View>: View {
             result = .failure(error)
         }
         // The task is cancelled when the view disappears or gets another URL.
-        if !Task.isCancelled { loaded = Loaded(identity: identity, result: result) }
+        guard !Task.isCancelled else { return }
+        // The view has appeared again. The image that it shows is better than an error.
+        if case .failure = result, case .success? = loaded?.result { return }
+        loaded = Loaded(identity: identity, result: result)
     }
 }
 #endif

@@ -22,9 +22,10 @@ extension UIImageView {
     /// let images = ImageLoader<UIImage>(client)
     /// let view = UIImageView()
     /// view.setImage(at: url, from: images, placeholder: UIImage(systemName: "film"))
-    /// view.setImage(at: nil, from: images)                        // in prepareForReuse()
+    /// view.cancelImage()                                          // in prepareForReuse()
     /// ```
-    /// An image in memory appears at once, without the placeholder. An earlier URL's image never appears after this call.
+    /// An image in memory appears at once, without the placeholder. An earlier URL's image never appears after this call. An image
+    /// that you set yourself is replaced when the load ends: call ``cancelImage()`` first.
     ///
     /// - Parameters:
     ///   - url: an absolute URL, or a relative one, which is a path below the client's base URL. Without one, the view drops its
@@ -47,6 +48,9 @@ extension UIImageView {
             completion?(result)
         }
     }
+
+    /// Drops the load, if there is one, and keeps the image that the view shows. Call it before you set `image` yourself.
+    public func cancelImage() { slot.cancel() }
 }
 
 extension ImageLoader where Image == UIImage {
@@ -55,8 +59,26 @@ extension ImageLoader where Image == UIImage {
     /// - Parameters:
     ///   - client: sends the requests.
     ///   - limit: the highest total cost of the images in memory in bytes; 64 MiB by default.
-    public convenience init(_ client: Client, limit: Int = 64 << 20) {
-        self.init(client, limit: limit) { content in
+    ///   - contentLimit: the longest content in bytes, before decoding; 32 MiB by default.
+    ///   - maxDecodings: how many images are decoded at a time; 2 by default, and at least 1.
+    ///   - headers: sent with each request. They take precedence over the chain's defaults.
+    ///   - context: values that accompany each request. `HTTPContext.responseBody` is replaced.
+    public convenience init(
+        _ client: Client,
+        limit: Int = 64 << 20,
+        contentLimit: Int = 32 << 20,
+        maxDecodings: Int = 2,
+        headers: HTTPFields = [.accept: "image/*"],
+        context: HTTPContext = HTTPContext()
+    ) {
+        self.init(
+            client,
+            limit: limit,
+            contentLimit: contentLimit,
+            maxDecodings: maxDecodings,
+            headers: headers,
+            context: context
+        ) { content in
             guard let image = UIImage(data: content) else {
                 let context = DecodingError.Context(codingPath: [], debugDescription: "UIImage can't read the content.")
                 throw DecodingError.dataCorrupted(context)

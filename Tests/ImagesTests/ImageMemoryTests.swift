@@ -19,10 +19,10 @@ import TransportTesting
         var memory = memory("a", "b", "c")
         _ = memory.use(key("a"))
         let evicted = memory.insert("d", cost: 15, for: key("d"))
-        #expect(evicted == ["b", "c"])
+        #expect(evicted.map(\.image) == ["b", "c"])
         #expect(memory.count == 2 && memory.cost == 25)
         let last = memory.trim(to: 15)
-        #expect(last == ["a"])
+        #expect(last.map(\.image) == ["a"])
     }
 
     @Test func lookingForAnAbsentImageChangesNothing() {
@@ -34,17 +34,17 @@ import TransportTesting
     @Test func imageOverTheLimitIsNotKeptAndEvictsNothing() {
         var memory = memory("a", "b")
         let evicted = memory.insert("huge", cost: 31, for: key("c"))
-        #expect(evicted == [] && memory.count == 2)
+        #expect(evicted.isEmpty && memory.count == 2)
         let exact = memory.insert("exact", cost: 30, for: key("d"))
-        #expect(exact == ["a", "b"] && memory.count == 1 && memory.cost == 30)
+        #expect(exact.map(\.image) == ["a", "b"] && memory.count == 1 && memory.cost == 30)
     }
 
     @Test func newerImageReplacesAnEarlierOneOfItsKey() {
         var memory = memory("a", "b")
         let replaced = memory.insert("A", cost: 20, for: key("a"))
-        #expect(replaced == ["a"] && memory.cost == 30 && memory.count == 2)
+        #expect(replaced.map(\.image) == ["a"] && memory.cost == 30 && memory.count == 2)
         let isOver = memory.insert("AA", cost: 31, for: key("a"))
-        #expect(isOver == ["A"] && memory.cost == 10, "The earlier image would be wrong.")
+        #expect(isOver.map(\.image) == ["A"] && memory.cost == 10, "The earlier image would be wrong.")
         let found = memory.use(key("a"))
         #expect(found == nil)
     }
@@ -96,7 +96,7 @@ import TransportTesting
         }
     }
 
-    @Test func loaderEvictsHalfAtAWarningAndAllAtACriticalLevel() async throws {
+    @Test func loaderEvictsHalfOfTheCostAtAWarningAndAllAtACriticalLevel() async throws {
         let world = try ImageWorld()
         for path in ["/a", "/b", "/c", "/d"] { world.fill(path) }
         #expect(world.loader.memoryCount == 4 && world.loader.memoryCost == 28)
@@ -113,12 +113,20 @@ import TransportTesting
         #expect(world.loader.memoryCount == 1, "A load in progress may be kept.")
     }
 
+    @Test func loaderWatchesTheSystemsMemory() throws {
+        #expect(try ImageWorld().loader.state.withLock { $0.pressure != nil })
+    }
+
+    /// Tells its end.
+    private final class Lasting: Sendable {
+        let end: @Sendable () -> Void
+
+        init(end: @escaping @Sendable () -> Void) { self.end = end }
+
+        deinit { end() }
+    }
+
     @Test func imageThatUsesItsLoaderAtItsEndBlocksNothing() async throws {
-        final class Lasting: Sendable {
-            let end: @Sendable () -> Void
-            init(end: @escaping @Sendable () -> Void) { self.end = end }
-            deinit { end() }
-        }
         let loaders = Shared<ImageLoader<Lasting>?>(nil)
         let ended = Tally()
         let server = StubTransport { HTTPResponse(status: 200, body: "abc", url: $0.url) }
@@ -139,5 +147,33 @@ import TransportTesting
         loader.removeAll()
         await ended.reached(4)
         loaders.value = nil
+    }
+
+    @Test func variantThatUsesItsLoaderAtItsEndBlocksNothing() async throws {
+        struct Form: ImageVariant {
+            let number: Int
+            let lasting: Lasting
+            func image(from content: Data) -> Data { content }
+            static func == (left: Self, right: Self) -> Bool { left.number == right.number }
+            func hash(into hasher: inout Hasher) { hasher.combine(number) }
+        }
+        let ended = Tally()
+        let server = StubTransport { HTTPResponse(status: 200, body: "abc", url: $0.url) }
+        let loader = ImageLoader<Data>(
+            Client(baseURL: base, interceptors: [], transport: server),
+            limit: 2,
+            decode: { $0 },
+            cost: { _ in 1 }
+        )
+        for number in 1...4 {
+            let lasting = Lasting { [weak loader] in
+                _ = loader?.memoryCount
+                ended.count()
+            }
+            _ = try await loader.image(at: "/a", as: Form(number: number, lasting: lasting))
+        }
+        await ended.reached(2)
+        loader.removeAll()
+        await ended.reached(4)
     }
 }
