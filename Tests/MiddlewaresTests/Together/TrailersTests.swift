@@ -16,6 +16,13 @@ import Testing
         return request
     }
 
+    /// Lets the time of a wait pass, if the interceptor waits before it sends a request.
+    private func passTheWait(of tested: ConformingInterceptor, _ clock: ManualClock) async {
+        guard tested.testDescription == "waitForNetwork without a network" else { return }
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(1))
+    }
+
     private func code(_ response: HTTPResponse) -> HTTPErrorCode? {
         do throws(TransportError) {
             _ = try response.trailers
@@ -47,10 +54,7 @@ import Testing
             _ = try await response.body.collect(upTo: 1 << 20)
             return try response.trailers
         }
-        if tested.testDescription == "faults that wait" {
-            await clock.sleepers(1)
-            clock.advance(by: .seconds(1))
-        }
+        await passTheWait(of: tested, clock)
         #expect(try await call.value == Self.trailers)
     }
 
@@ -130,10 +134,7 @@ import Testing
         var request = request()
         let told = told(&request)
         let call = Task { [request] in try await chain.send(request) }
-        if tested.testDescription == "faults that wait" {
-            await clock.sleepers(1)
-            clock.advance(by: .seconds(1))
-        }
+        await passTheWait(of: tested, clock)
         #expect(try await call.value.status == 200)
         #expect(told.all == [103])
     }
