@@ -18,13 +18,19 @@ import TransportTesting
         #expect(world.loader.memoryCount == 0)
     }
 
-    @Test func askerAfterARemovalStartsAnotherExchange() async throws {
-        let world = try ImageWorld()
+    /// Asks for an image before and after all are removed.
+    private func askAroundARemoval(_ world: ImageWorld) -> (before: ImageWorld.Asker, after: ImageWorld.Asker) {
         let before = world.ask("/a")
         world.run()
         world.loader.removeAll()
         let after = world.ask("/a")
         world.run()
+        return (before, after)
+    }
+
+    @Test func askerAfterARemovalStartsAnotherExchange() async throws {
+        let world = try ImageWorld()
+        let (before, after) = askAroundARemoval(world)
         #expect(world.server.running == [0, 1])
         // The newer exchange ends first: the older one must not replace its image.
         world.queue.enter { world.server.answer(1) }
@@ -37,11 +43,7 @@ import TransportTesting
 
     @Test func askersOfAClosedLoadLeaveAndCancelIt() async throws {
         let world = try ImageWorld()
-        let before = world.ask("/a")
-        world.run()
-        world.loader.removeAll()
-        let after = world.ask("/a")
-        world.run()
+        let (before, after) = askAroundARemoval(world)
         world.cancel(before)
         world.run()
         #expect(world.server.cancelled == [0] && world.server.running == [1])

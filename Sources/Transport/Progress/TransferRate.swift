@@ -31,8 +31,9 @@ public final class TransferRate: Sendable {
     /// - Returns: an estimate without a speed until reports are a twentieth of the window apart.
     public func estimate(after progress: TransferProgress) -> TransferEstimate {
         window.withLock { window in
-            window.add(progress, at: elapsed())
-            return TransferEstimate(bytesPerSecond: window.bytesPerSecond(at: elapsed()), progress: progress)
+            let now = elapsed()
+            window.add(progress, at: now)
+            return TransferEstimate(bytesPerSecond: window.bytesPerSecond(at: now), progress: progress)
         }
     }
 

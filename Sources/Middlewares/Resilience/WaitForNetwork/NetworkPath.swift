@@ -16,7 +16,7 @@ public struct NetworkPath: Sendable, Hashable {
         public static let satisfied = Self(rawValue: "satisfied")
         /// There is no network.
         public static let unsatisfied = Self(rawValue: "unsatisfied")
-        /// The system hasn't reported a path, or can't. No request waits on an unknown path.
+        /// The system hasn't reported a path, or can't. A request waits at most for the first report, and for a second.
         public static let unknown = Self(rawValue: "unknown")
     }
 

@@ -53,7 +53,7 @@ public final class NetworkPathMonitor: Sendable {
 
     /// Reports the current path, from any thread. Every waiting request that the path allows continues at once.
     ///
-    /// Don't report to ``system``: the next report of the system replaces yours, which may take long.
+    /// Don't report to ``system``: your path would stay until the system's next report.
     public func update(_ path: NetworkPath) {
         for waiter in state.withLock({ $0.update(path) }) { waiter.resume(with: nil) }
     }

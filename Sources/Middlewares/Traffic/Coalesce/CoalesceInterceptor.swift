@@ -55,8 +55,8 @@ extension Interceptor where Self == AnyInterceptor {
     ///   share.
     ///
     /// ## When requests are identical
-    /// Both are GETs without content, and have the same URL, header fields, client origin, time limits, buffer limit and cache
-    /// use (``Transport/HTTPContext/cacheMode``, `HTTPContext.cachePartition`).
+    /// Both are GETs without content, and have the same URL, header fields, client origin, time limits, buffer limit, excluded
+    /// networks (`HTTPContext.network`) and cache use (``Transport/HTTPContext/cacheMode``, `HTTPContext.cachePartition`).
     ///
     /// Every field counts, except those that only label requests: `TransactionId`, `X-Request-ID`, `X-Correlation-ID`,
     /// `traceparent`, `tracestate`, `baggage`, and those that `ignoring` adds. A field with a sensitive name
