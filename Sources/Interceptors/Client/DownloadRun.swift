@@ -15,10 +15,6 @@ struct DownloadRun: Sendable {
     let limit: Int64
     let progress: (@Sendable (TransferProgress) -> Void)?
 
-    /// The failures after which another attempt may succeed.
-    private static let temporaryFailures: Set<HTTPErrorCode> = [
-        .offline, .cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .truncated,
-    ]
     /// The failures after which the bytes would also fail the next call.
     private static let spoilingFailures: Set<HTTPErrorCode> = [.digestMismatch, .invalidRange, .bodyTooLarge]
 
@@ -129,7 +125,7 @@ extension DownloadRun {
                 if try await isRight(part, &state) { return response }
             } catch {
                 if error is CancellationError || Task.isCancelled { throw CancellationError() }
-                guard resumes, error.isOrIsCausedBy(Self.temporaryFailures),
+                guard resumes, error.isOrIsCausedBy(HTTPErrorCode.temporaryTransferFailures),
                     let wait = attempts.wait(
                         after: part.length,
                         of: part.representation,

@@ -33,7 +33,6 @@ struct DownloadAttempts {
             self.version = .some(version)
         }
         guard fruitless < maxAttempts else { return nil }
-        let longest = min(20, 0.2 * Double(1 << min(max(0, fruitless - 1), 10)))
-        return .seconds(random.unit() * longest)
+        return TransferBackoff.wait(after: fruitless, random: random)
     }
 }

@@ -108,8 +108,11 @@ extension HTTPContext {
 
 extension HTTPRequest {
     /// Whether sending the request several times has the same effect as sending it once.
+    ///
+    /// Never the content of an upload that resumes: the server may have a part of it, and the upload asks the server which.
     var isIdempotent: Bool {
-        context.isIdempotent ?? (method.isIdempotent || headerFields.contains(.idempotencyKey))
+        if context.uploadRequest != nil, method != .head, method != .delete { return false }
+        return context.isIdempotent ?? (method.isIdempotent || headerFields.contains(.idempotencyKey))
     }
 }
 

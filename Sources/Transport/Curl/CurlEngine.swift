@@ -81,7 +81,10 @@ final class CurlEngine: Sendable {
         transfer.upload?.begin(request.body) { [loop, weak transfer] in
             if let transfer { loop.send(.unpause(transfer)) }
         }
-        return try response(from: try await reply(of: transfer, interim: request.context.interim), to: request)
+        return try response(
+            from: try await reply(of: transfer, to: request.url, interim: request.context.interim),
+            to: request
+        )
     }
 
     /// Reads the body within the time limits. Throws if the body has more bytes than announced.
@@ -104,6 +107,7 @@ final class CurlEngine: Sendable {
     // The closure for interim heads runs on this task. Called by the loop's thread, it could run after the call was cancelled.
     private func reply(
         of transfer: CurlTransfer,
+        to url: URL,
         interim: (@Sendable (InterimResponse) -> Void)?
     ) async throws -> CurlReply {
         try await withTaskCancellationHandler {
@@ -116,7 +120,9 @@ final class CurlEngine: Sendable {
                 if let reply { return reply }
                 for bytes in transfer.takeInterims() {
                     try Task.checkCancellation()
-                    if let head = InterimResponse(parsing: bytes) { interim?(head) }
+                    guard var head = InterimResponse(parsing: bytes) else { continue }
+                    head.url = url
+                    interim?(head)
                 }
                 reply = try await withUnsafeThrowingContinuation { transfer.setContinuation($0) }
             }

@@ -53,6 +53,24 @@ extension HTTPBody {
         }
     }
 
+    /// The bytes of a range, as a body that can be sent again.
+    ///
+    /// - Returns: the bytes; `nil` if the body isn't seekable, or the range doesn't lie in it.
+    package func content(in range: Range<Int64>) -> HTTPBody? {
+        guard let length, range.lowerBound >= 0, range.upperBound <= length else { return nil }
+        guard range.upperBound < length else { return content(from: range.lowerBound) }
+        switch storage {
+        case .bytes(let bytes):
+            return HTTPBody(Data(bytes.dropFirst(Int(range.lowerBound)).prefix(range.count)))
+        case .file, .stream:
+            guard let rest = content(from: range.lowerBound) else { return nil }
+            let stream = StreamBody(length: Int64(range.count), isRestartable: true, onDiscard: {}) {
+                PrefixReader(rest.makeAsyncIterator(), count: Int64(range.count))
+            }
+            return Self(storage: .stream(stream))
+        }
+    }
+
     /// The content from one offset to another, by a reader that begins at any offset.
     private static func seekable(
         from start: Int64,
@@ -85,5 +103,23 @@ private final class SeekingReader<Chunks: AsyncSequence & Sendable>: ChunkReader
             self.reader = reader
         }
         return try await reader.next(isolation: actor)
+    }
+}
+
+/// Reads the first bytes of a body, and leaves the rest unread.
+private final class PrefixReader: ChunkReader {
+    private var iterator: HTTPBody.AsyncIterator
+    private var count: Int64
+
+    init(_ iterator: HTTPBody.AsyncIterator, count: Int64) {
+        self.iterator = iterator
+        self.count = count
+    }
+
+    func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
+        guard count > 0, let chunk = try await iterator.next(isolation: actor) else { return nil }
+        let bytes = chunk.prefix(Int(min(count, Int64(chunk.count))))
+        count -= Int64(bytes.count)
+        return bytes.count == chunk.count ? chunk : Data(bytes)
     }
 }

@@ -1,9 +1,13 @@
+package import Foundation
+
 /// The head of an interim response (RFC 9110 §15.2), such as `103 Early Hints` (RFC 8297). It precedes the final response.
 public struct InterimResponse: Sendable, Hashable {
     /// The status, from 100 to 199, but never 101.
     public let status: HTTPResponse.Status
     /// The fields. They say nothing about the final response, which may differ.
     public let headerFields: HTTPFields
+    /// The URL of the request that it answers, if the transport says so. It is no part of the head, so equal heads may differ in it.
+    package var url: URL?
 
     /// Creates the head of an interim response. Returns `nil` if the status isn't one of 100 to 199, or is 101, which ends
     /// HTTP on its connection.
@@ -11,6 +15,19 @@ public struct InterimResponse: Sendable, Hashable {
         guard status.kind == .informational, status != 101 else { return nil }
         self.status = status
         self.headerFields = headerFields
+    }
+}
+
+extension InterimResponse {
+    /// Whether the statuses and the fields are equal.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.status == right.status && left.headerFields == right.headerFields
+    }
+
+    /// Hashes the status and the fields.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(status)
+        hasher.combine(headerFields)
     }
 }
 
@@ -44,7 +61,8 @@ extension HTTPContext {
     /// Each attempt has its interim responses, so a retry or a followed redirect calls the closure again. A response from a
     /// cache has none, and neither has the second request of `hedge`. `coalesce` sends a request with a closure by itself.
     ///
-    /// `URLSessionTransport` never calls the closure. Treat the heads as hints: no caller can rely on them.
+    /// `URLSessionTransport` calls the closure on Apple's platforms, from the session's queue, and never on Linux. Treat the heads
+    /// as hints: no caller can rely on them.
     public var interim: (@Sendable (_ head: InterimResponse) -> Void)? {
         get { self[InterimKey.self] }
         set { self[InterimKey.self] = newValue }

@@ -139,4 +139,14 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         completionHandler(transfer?.bodyStream())
         #endif
     }
+
+    #if !canImport(FoundationNetworking)
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceiveInformationalResponse response: HTTPURLResponse
+    ) {
+        transfer(task)?.received(interim: response)
+    }
+    #endif
 }

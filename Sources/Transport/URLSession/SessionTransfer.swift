@@ -210,6 +210,16 @@ extension SessionTransfer {
         fail(TransportError(.connectionLost, message, request: request))
     }
     #else
+    /// Passes on an interim response. It doesn't count as activity, so that a server can't keep a call alive by such responses.
+    func received(interim response: HTTPURLResponse) {
+        guard let interim = request.context.interim, !state.withLock(\.isOver),
+            let head = try? ResponseHead(response, to: request),
+            var found = InterimResponse(status: head.status, headerFields: head.headerFields)
+        else { return }
+        found.url = request.url
+        interim(found)
+    }
+
     /// The TLS settings refuse the server.
     func refuse(_ reason: TransportError) {
         fail(TransportError(reason.code, reason.message, request: request, underlying: reason.underlying))

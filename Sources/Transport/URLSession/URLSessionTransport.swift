@@ -83,6 +83,9 @@ public import Foundation
 /// memory, only this user can read the file, and the file is removed when the call ends. Upload progress starts when the
 /// stream has ended.
 ///
+/// On Apple's platforms, upload tasks resume an interrupted upload by themselves. The content of an upload whose caller resumes it
+/// (a field `Upload-Draft-Interop-Version` or `Tus-Resumable`) is therefore sent by a data task.
+///
 /// ## Response
 /// - The caller gets a redirect (3xx) like any other response.
 /// - Content codings (gzip, deflate, brotli) are decoded, and `Content-Encoding` and `Content-Length` are removed, even if
@@ -93,8 +96,8 @@ public import Foundation
 ///   Foundation silently cuts it off, or the call fails with ``HTTPErrorCode/invalidResponse``.
 /// - Fields are sorted by name, because Foundation doesn't keep their order, and fields of one name are joined. `Set-Cookie`
 ///   is split again: a comma followed by a name and `=` begins another cookie. The reason phrase is the registered one.
-/// - Foundation doesn't report trailer fields, and the transport doesn't pass on interim responses: ``HTTPResponse/trailers``
-///   throws ``HTTPErrorCode/trailersUnavailable``, and ``HTTPContext/interim`` is never called.
+/// - Foundation doesn't report trailer fields, so ``HTTPResponse/trailers`` throws ``HTTPErrorCode/trailersUnavailable``.
+///   ``HTTPContext/interim`` is called on Apple's platforms, from the session's queue. On Linux, Foundation shows no interim response.
 /// - On Apple's platforms, a slow reader of a streamed response makes the server wait, by `suspend()`. Apple's documentation
 ///   allows the system to restart a suspended task. The transport therefore ends the reading at a second head, with
 ///   ``HTTPErrorCode/truncated``, and no content is delivered twice. `multipart/x-mixed-replace`, which has a head for
@@ -247,6 +250,8 @@ public final class URLSessionTransport: Transport {
         let body = transfer.request.body
         if body.isEmpty {
             delegate.run(session.dataTask(with: outgoing), for: transfer)
+        } else if launchByDataTask(outgoing, for: transfer) {
+            return
         } else if let file = body.file {
             // For a symbolic link, Foundation on Linux would announce the length of the link.
             let target = file.resolvingSymlinksInPath()
@@ -265,6 +270,9 @@ extension URLSessionTransport {
     private func start(_ outgoing: URLRequest, for transfer: SessionTransfer) {
         SessionQueue.launching.async { self.launch(outgoing, for: transfer) }
     }
+
+    // Upload tasks on Linux resume nothing.
+    private func launchByDataTask(_ outgoing: URLRequest, for transfer: SessionTransfer) -> Bool { false }
 
     // `suspend()` and `resume()` restart the transfer on Linux.
     private static var canSuspend: Bool { false }
@@ -291,6 +299,30 @@ extension URLSessionTransport {
     private func start(_ outgoing: URLRequest, for transfer: SessionTransfer) { launch(outgoing, for: transfer) }
 
     private static var canSuspend: Bool { true }
+
+    /// Sends the content of an upload that its caller resumes. Returns `false` for any other request.
+    ///
+    /// Upload tasks resume by themselves if the server has the draft's protocol. Data tasks don't, so nothing is resumed twice.
+    private func launchByDataTask(_ outgoing: URLRequest, for transfer: SessionTransfer) -> Bool {
+        let (body, fields) = (transfer.request.body, transfer.request.headerFields)
+        guard fields.contains("Upload-Draft-Interop-Version") || fields.contains("Tus-Resumable") else { return false }
+        var outgoing = outgoing
+        if let bytes = body.bytes {
+            outgoing.httpBody = bytes
+        } else {
+            guard let stream = transfer.bodyStream() else {
+                let message = "Foundation made no stream for the content."
+                transfer.fail(TransportError(.transportFailed, message, request: transfer.request))
+                return true
+            }
+            outgoing.httpBodyStream = stream
+            if let length = body.length {
+                outgoing.setValue(String(length), forHTTPHeaderField: HTTPField.Name.contentLength.rawName)
+            }
+        }
+        delegate.run(session.dataTask(with: outgoing), for: transfer)
+        return true
+    }
 
     private func launchStream(_ outgoing: URLRequest, for transfer: SessionTransfer) {
         var outgoing = outgoing

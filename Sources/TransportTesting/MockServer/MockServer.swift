@@ -37,7 +37,7 @@ public final class MockServer: Sendable {
     public let url: URL
     /// The server's port.
     public let port: Int
-    private let core: ServerCore
+    let core: ServerCore
     private let handshakes: @Sendable () -> (completed: Int, resumed: Int)
 
     /// Starts a server.

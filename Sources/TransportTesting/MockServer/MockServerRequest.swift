@@ -43,6 +43,23 @@ extension MockServer {
     }
 }
 
+extension MockServer {
+    /// How the server reads the content of one request.
+    package struct Intake: Sendable {
+        /// Sent before the content is read: the heads of interim responses.
+        var before: Data
+        /// The number of bytes after which the content isn't read any further; `nil` to read all of it.
+        var limit: Int?
+        /// Returns the response. Gets the request with the content, and whether the limit left any of it unread.
+        var answer: @Sendable (_ request: Request, _ isCut: Bool) -> MockResponse
+    }
+
+    /// Answers the requests that no route and no queued response answers by a closure that gets their heads.
+    package func answerOthers(_ admit: @escaping @Sendable (Request) -> Intake) {
+        core.update { $0.admit = admit }
+    }
+}
+
 extension MockServer.Request: CustomStringConvertible {
     /// The method and the target.
     public var description: String { "\(method) \(target)" }

@@ -10,12 +10,29 @@ extension ServerConnection {
         request.number = number
         let route = server.read { [request] in $0.route(for: request) }
         let readsBody = route?.readsBody ?? true
+        if route == nil, let admit = server.read({ $0.queue.isEmpty ? $0.admit : nil }) {
+            return try serve(&request, of: head, by: admit(request))
+        }
         if readsBody { try readBody(of: head, into: &request) }
         let response = try answer(to: request, by: route)
         let isRead = readsBody || head.framing == .length(0)
         let script = response.script(for: request, keepsAlive: head.keepsAlive && isRead)
         try perform(script.steps)
         return script.keepsAlive && isRead
+    }
+
+    /// Answers a request whose content is read as the intake says.
+    private func serve(
+        _ request: inout MockServer.Request,
+        of head: RequestHead,
+        by intake: MockServer.Intake
+    ) throws(Ending) -> Bool {
+        if !intake.before.isEmpty { try send(intake.before) }
+        let isCut = try !readBody(of: head, into: &request, upTo: intake.limit ?? .max)
+        server.update { [request] in $0.note(request) }
+        let script = intake.answer(request, isCut).script(for: request, keepsAlive: head.keepsAlive && !isCut)
+        try perform(script.steps)
+        return script.keepsAlive && !isCut
     }
 
     private func answer(to request: MockServer.Request, by route: Route?) throws(Ending) -> MockResponse {
@@ -69,7 +86,13 @@ extension ServerConnection {
         BadRequest(431, "The head is over the limit of \(server.limits.head) bytes.")
     }
 
-    private func readBody(of head: RequestHead, into request: inout MockServer.Request) throws(Ending) {
+    /// Reads the content up to a limit. Returns `false` if the content goes on after it.
+    @discardableResult
+    private func readBody(
+        of head: RequestHead,
+        into request: inout MockServer.Request,
+        upTo limit: Int = .max
+    ) throws(Ending) -> Bool {
         if case .length(let length) = head.framing, length > server.limits.body { throw .refused(bodyTooLarge) }
         if head.expectsContinue, head.framing != .length(0), input.isEmpty {
             try send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8))
@@ -77,8 +100,9 @@ extension ServerConnection {
         switch head.framing {
         case .length(let length):
             while request.bodyLength < length {
+                guard request.bodyLength < limit else { return false }
                 if input.isEmpty { try receive() }
-                let piece = input.prefix(length - request.bodyLength)
+                let piece = input.prefix(min(length, limit) - request.bodyLength)
                 input = input.dropFirst(piece.count)
                 add(piece, to: &request)
             }
@@ -97,6 +121,7 @@ extension ServerConnection {
             }
             request.trailerFields = decoder.trailerFields
         }
+        return true
     }
 
     private var bodyTooLarge: BadRequest {

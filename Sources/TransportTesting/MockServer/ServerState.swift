@@ -13,6 +13,8 @@ struct ServerState: Sendable {
     var queue: [MockResponse] = []
     /// Answers what no route and no queued response answers.
     var fallback: (@Sendable (MockServer.Request) async -> MockResponse)?
+    /// Answers what no route and no queued response answers, and sees the head before the content is read.
+    var admit: (@Sendable (MockServer.Request) -> MockServer.Intake)?
     private(set) var requests: [MockServer.Request] = []
     /// Whether received requests are kept. A program that serves for days keeps none.
     var keepsRequests = true

@@ -130,7 +130,7 @@ extension NginxServer {
         """
     }
 
-    private static func listeningSocket() throws -> (handle: FileHandle, port: Int) {
+    static func listeningSocket() throws -> (handle: FileHandle, port: Int) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw Failure(description: "No socket: errno \(errno).") }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)

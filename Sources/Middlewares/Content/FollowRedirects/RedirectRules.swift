@@ -1,5 +1,4 @@
 internal import Foundation
-internal import HTTPSyntax
 
 /// Derives the next request from a redirect (RFC 9110 §15.4), without side effects.
 struct RedirectRules: Sendable {
@@ -21,21 +20,8 @@ struct RedirectRules: Sendable {
         // An empty `Location` would name the URL that has just redirected, so it counts as missing.
         guard let location = locations.first, !(locations.count == 1 && location.isEmpty) else { return .none }
         // If two values differ, one may be forged.
-        guard locations.count == 1, let url = resolve(location, from: base) else { return .invalid }
+        guard locations.count == 1, let url = LocationField.url(location, from: base) else { return .invalid }
         return .url(url)
-    }
-
-    static func resolve(_ location: String, from base: URL) -> URL? {
-        guard let reference = URLReference(location), let base = URLReference(base.absoluteString) else { return nil }
-        var target = reference.resolved(against: base)
-        // RFC 9110 §10.2.2.
-        target.fragment = target.fragment ?? base.fragment
-        guard let scheme = target.scheme else { return nil }
-        guard scheme == "http" || scheme == "https" else { return URL(string: target.text) }
-        guard let authority = target.authority, !authority.isEmpty, let url = URL(string: target.text),
-            Origin(url) != nil, (url.port).map({ (1...65535).contains($0) }) ?? true
-        else { return nil }
-        return url
     }
 
     /// The next request after a redirect.
@@ -47,7 +33,7 @@ struct RedirectRules: Sendable {
             // The value was about the old method: a GET may be repeated even if the POST may not.
             if next.method != request.method { next.context.isIdempotent = nil }
             next.body = .empty
-            next.headerFields.removeAll { Self.isAboutContent($0.name) }
+            next.headerFields.removeAll { $0.name.isAboutContent }
         }
         let (from, to) = (Origin(request.url), Origin(target))
         if from != to { next.headerFields.removeAll { isBoundToOrigin($0.name) } }
@@ -72,19 +58,6 @@ struct RedirectRules: Sendable {
         url.scheme?.lowercased() == "https" && target.scheme?.lowercased() != "https"
     }
 
-    /// Whether a field describes content (RFC 9110 §8 and §15.4, RFC 9530), or is useless without content.
-    static func isAboutContent(_ name: HTTPField.Name) -> Bool {
-        switch name {
-        case .transferEncoding, .trailer, .expect, .lastModified, "Digest", "Repr-Digest": true
-        default: name.rawName.lowercased().hasPrefix("content-")
-        }
-    }
-
     /// Whether a field may only be sent to the origin that the request was made for.
-    func isBoundToOrigin(_ name: HTTPField.Name) -> Bool {
-        switch name {
-        case .authorization, .proxyAuthorization, .cookie, .host: true
-        default: redaction.isSensitive(name.rawName)
-        }
-    }
+    func isBoundToOrigin(_ name: HTTPField.Name) -> Bool { redaction.isBoundToOrigin(name) }
 }

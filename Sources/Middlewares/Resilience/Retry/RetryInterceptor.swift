@@ -98,7 +98,10 @@ struct RetryInterceptor: Interceptor {
     }
 
     private func addKey(to request: inout HTTPRequest) {
-        guard let makeKey, !request.method.isIdempotent, !request.headerFields.contains(.idempotencyKey) else { return }
+        guard let makeKey, !request.method.isIdempotent, !request.headerFields.contains(.idempotencyKey),
+            // The offset says what the request is for.
+            request.context.uploadRequest != .continuing
+        else { return }
         request.headerFields.append(.idempotencyKey, makeKey())
     }
 }

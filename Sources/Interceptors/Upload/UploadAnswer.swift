@@ -1,0 +1,104 @@
+internal import Foundation
+internal import HTTPSyntax
+internal import Transport
+
+/// What a response says about an upload. A field with an invalid value counts as missing, as the draft says.
+struct UploadAnswer: Sendable, Hashable {
+    let status: Int
+    var offset: Int64?
+    var isComplete: Bool?
+    var length: Int64?
+    var limits = UploadLimits()
+    /// Whether the server says that it speaks the protocol in the version of the request.
+    var hasVersion = false
+
+    var isSuccess: Bool { 200..<300 ~= status }
+
+    init(status: Int, offset: Int64? = nil, isComplete: Bool? = nil, hasVersion: Bool = false) {
+        self.status = status
+        self.offset = offset
+        self.isComplete = isComplete
+        self.hasVersion = hasVersion
+    }
+
+    init(_ status: HTTPResponse.Status, _ fields: HTTPFields, _ kind: UploadProtocol) {
+        self.status = status.code
+        offset = fields.uploadCount(.uploadOffset)
+        length = fields.uploadCount(.uploadLength)
+        switch kind {
+        case .draft:
+            if case .boolean(let value) = fields.uploadItem(.uploadComplete) { isComplete = value }
+            hasVersion = fields[.uploadDraftInteropVersion] == UploadProtocol.interopVersion
+            limits = UploadLimits(draft: fields)
+        case .tus:
+            hasVersion = fields[.tusResumable] == UploadProtocol.tusVersion
+            limits.maxSize = fields.uploadCount("Tus-Max-Size")
+        }
+    }
+}
+
+extension UploadAnswer {
+    /// Whether the `Location` of a successful response to the creating request names the upload. In the response to a whole upload it
+    /// may name what the server has made of the content.
+    func namesUpload(_ kind: UploadProtocol, isWhole: Bool) -> Bool {
+        kind == .tus || isComplete == false || isComplete == nil && !isWhole
+    }
+}
+
+/// The limits of a server. `nil` for a limit that the server hasn't named.
+struct UploadLimits: Sendable, Hashable {
+    /// The maximum number of bytes of the whole content.
+    var maxSize: Int64?
+    /// The maximum number of bytes in one request.
+    var maxAppendSize: Int64?
+    /// The minimum number of bytes in one request, except in the last.
+    var minAppendSize: Int64?
+
+    init() {}
+
+    /// The limits in `Upload-Limit`. A known name with a value of another type makes the whole field invalid.
+    init(draft fields: HTTPFields) {
+        let values = fields[values: .uploadLimit]
+        guard !values.isEmpty, let members = StructuredField.dictionary(values.joined(separator: ",")) else { return }
+        var found: [String: Int64] = [:]
+        for name in ["max-size", "min-size", "max-append-size", "min-append-size", "max-age"] {
+            guard let member = members[name] else { continue }
+            guard case .integer(let value) = member else { return }
+            found[name] = value
+        }
+        maxSize = found["max-size"]
+        // Without a byte in a request no upload would end.
+        maxAppendSize = found["max-append-size"].flatMap { $0 > 0 ? $0 : nil }
+        minAppendSize = found["min-append-size"]
+    }
+
+    /// Takes over the limits that a later response names.
+    mutating func take(_ other: UploadLimits) {
+        maxSize = other.maxSize ?? maxSize
+        maxAppendSize = other.maxAppendSize ?? maxAppendSize
+        minAppendSize = other.minAppendSize ?? minAppendSize
+    }
+
+    /// The part that begins at an offset.
+    ///
+    /// - Parameters:
+    ///   - length: the number of bytes of the whole.
+    ///   - most: the caller's own limit for a request, which gives way to the server's least size.
+    func part(from offset: Int64, of length: Int64, upTo most: Int64) -> Range<Int64> {
+        let most = min(max(most, minAppendSize ?? 1), maxAppendSize ?? .max)
+        return offset..<(length - offset > most ? offset + most : length)
+    }
+}
+
+extension HTTPFields {
+    /// The Item of a field (RFC 9651 §3.3). Several field lines aren't one Item.
+    fileprivate func uploadItem(_ name: HTTPField.Name) -> StructuredField.Value? {
+        let values = self[values: name]
+        return values.count == 1 ? StructuredField.item(values[0]) : nil
+    }
+
+    fileprivate func uploadCount(_ name: HTTPField.Name) -> Int64? {
+        guard case .integer(let value) = uploadItem(name), value >= 0 else { return nil }
+        return value
+    }
+}

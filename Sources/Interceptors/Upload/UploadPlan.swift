@@ -1,0 +1,289 @@
+internal import Transport
+
+/// The next action of an upload.
+enum UploadStep: Sendable, Hashable {
+    /// Make the upload at the server by a request with this range of the content, possibly an empty one.
+    case create(Range<Int64>)
+    /// Ask how many bytes the server has.
+    case askForOffset
+    /// Send a range to the upload. An empty range at the end completes it, and asks for a final response that was lost.
+    case append(Range<Int64>)
+    /// The last response is the result.
+    case finish
+    /// The response to the last question for the offset is the result, because the server doesn't repeat the final response.
+    case finishWithOffset
+    /// The upload ends with the last error or response.
+    case giveUp
+    /// The upload ends with an `UploadError`.
+    case fail(UploadFault)
+}
+
+extension UploadStep {
+    /// The range of the content in the request of the step.
+    var part: Range<Int64>? {
+        switch self {
+        case .create(let part), .append(let part): part
+        case .askForOffset, .finish, .finishWithOffset, .giveUp, .fail: nil
+        }
+    }
+}
+
+/// The end of one request of an upload.
+struct UploadOutcome: Sendable, Hashable {
+    enum End: Sendable, Hashable {
+        case answered(UploadAnswer)
+        /// - Parameters:
+        ///   - isTemporary: whether another attempt may succeed.
+        ///   - sentNothing: whether no server has seen any of the request.
+        case failed(isTemporary: Bool, sentNothing: Bool)
+    }
+
+    let end: End
+    /// The upper bound of the bytes of its content that the server can have.
+    var sent: Int64 = .max
+}
+
+/// The decisions of an upload. A value without clock and network: it says which request comes next.
+///
+/// ```
+///                    ┌───────── failed or 5xx, after a wait ─────────┐
+///                    ▼                                               │
+///  create ──▶ askForOffset ── the server's offset ──▶ append ────────┤
+///    │               │                                  │            │
+///    │               └── 404, 410: create once more     ├── next part┘
+///    └── the whole content was taken ──▶ finish ◀───────┘
+/// ```
+struct UploadPlan: Sendable {
+    let kind: UploadProtocol
+    let length: Int64
+    private let creation: UploadResuming.Creation
+    private let partLimit: Int64
+    private let maxAttempts: Int
+    /// Whether the creating request may be repeated although the server may have acted on it.
+    private let isRepeatable: Bool
+
+    var limits = UploadLimits()
+    /// Whether the upload has a URL.
+    private(set) var isNamed: Bool
+    /// The bytes that the server has acknowledged.
+    private(set) var acknowledged: Int64 = 0
+    /// The bytes that the server can have.
+    private var sent: Int64
+    private var hasStartedOver = false
+    /// Whether the server has said that the upload is complete. Only the final response is missing then.
+    private var isCompleteAtServer = false
+    private var fruitless = 0
+    /// Whether the next step comes after a wait.
+    private(set) var waits = false
+    private(set) var step: UploadStep
+
+    /// - Parameters:
+    ///   - isRepeatable: whether the method of the creating request is idempotent.
+    ///   - isContinued: whether an earlier launch made the upload.
+    init(
+        _ kind: UploadProtocol,
+        length: Int64,
+        resuming: UploadResuming,
+        isRepeatable: Bool,
+        isContinued: Bool = false
+    ) {
+        self.kind = kind
+        self.length = length
+        creation = resuming.creation
+        partLimit = resuming.partLimit
+        maxAttempts = resuming.maxAttempts
+        // An upload of tus without bytes has no effect yet. Without content it is complete at once.
+        self.isRepeatable = isRepeatable || kind == .tus && !resuming.creation.hasContent && length > 0
+        isNamed = isContinued
+        // Nobody knows how far an earlier launch came.
+        sent = isContinued ? length : 0
+        step = .askForOffset
+        if !isContinued { step = .create(firstPart) }
+    }
+
+    /// The content of the creating request.
+    private var firstPart: Range<Int64> {
+        creation.hasContent ? limits.part(from: 0, of: length, upTo: partLimit) : 0..<0
+    }
+
+    /// Whether the request of a step completes the upload.
+    func isLast(_ part: Range<Int64>) -> Bool { part.upperBound == length }
+
+    /// The number of consecutive attempts without progress.
+    var attemptsWithoutProgress: Int { fruitless }
+
+    /// Takes over that the server has named the upload.
+    mutating func name() { isNamed = true }
+
+    /// Decides about the next step.
+    mutating func proceed(after outcome: UploadOutcome) {
+        waits = false
+        if case .answered(let answer) = outcome.end { limits.take(answer.limits) }
+        switch step {
+        case .create(let part):
+            note(part, outcome)
+            step = afterCreation(of: part, outcome.end)
+        case .askForOffset: step = afterQuestion(outcome.end)
+        case .append(let part):
+            note(part, outcome)
+            step = afterPart(part, outcome.end)
+        case .finish, .finishWithOffset, .giveUp, .fail: break
+        }
+        if let maxSize = limits.maxSize, maxSize < length, isOngoing { step = .fail(.tooLarge) }
+    }
+
+    /// Takes over an offset that an interim response names. It must not decrease either.
+    mutating func note(interimOffset offset: Int64) {
+        if offset <= length { acknowledged = max(acknowledged, offset) }
+    }
+
+    /// Whether the step sends a request.
+    var isOngoing: Bool {
+        switch step {
+        case .create, .askForOffset, .append: true
+        case .finish, .finishWithOffset, .giveUp, .fail: false
+        }
+    }
+
+    private mutating func note(_ part: Range<Int64>, _ outcome: UploadOutcome) {
+        sent = max(sent, part.lowerBound + min(Int64(part.count), max(0, outcome.sent)))
+    }
+}
+
+extension UploadPlan {
+    private mutating func afterCreation(of part: Range<Int64>, _ end: UploadOutcome.End) -> UploadStep {
+        switch end {
+        case .failed(let isTemporary, let sentNothing):
+            guard isTemporary else { return .giveUp }
+            if isNamed { return again(.askForOffset) }
+            return sentNothing || isRepeatable ? again(.create(part)) : .giveUp
+        case .answered(let answer):
+            if kind == .draft, answer.isComplete == true {
+                return isLast(part) || !answer.isSuccess ? .finish : .fail(.completeTooEarly)
+            }
+            if answer.isSuccess { return afterMaking(part, answer) }
+            if answer.status == 413, let shorter = shortened(part) {
+                return again(isNamed ? .askForOffset : .create(shorter))
+            }
+            if kind == .tus, answer.status == 412 { return .fail(.unsupported) }
+            // A conflict is about the target here, not about the upload.
+            guard answer.isTemporary, answer.status != 409, answer.status != 423 else { return .giveUp }
+            if isNamed { return again(.askForOffset) }
+            // The chain repeats an upload without a URL, as it does any other request.
+            return kind == .tus && isRepeatable ? again(.create(part)) : .giveUp
+        }
+    }
+
+    /// The step after a success of the creating request that doesn't say that the upload is complete.
+    private mutating func afterMaking(_ part: Range<Int64>, _ answer: UploadAnswer) -> UploadStep {
+        switch kind {
+        case .draft:
+            // A server without the protocol answers so too.
+            if isLast(part), answer.isComplete == nil { return .finish }
+            guard isNamed else { return .fail(.unsupported) }
+            // The server has taken the request, and isn't done.
+            if isLast(part) { return again(.askForOffset) }
+            return afterAcknowledgement(answer.offset ?? part.upperBound, of: part)
+        case .tus:
+            guard isNamed, answer.hasVersion else { return .fail(.unsupported) }
+            // A server without `creation-with-upload` ignores the content.
+            return afterAcknowledgement(answer.offset ?? 0, of: part)
+        }
+    }
+
+    private mutating func afterQuestion(_ end: UploadOutcome.End) -> UploadStep {
+        guard case .answered(let answer) = end else { return afterFailure(end) }
+        guard answer.isSuccess else { return afterRefusal(answer) }
+        guard let offset = answer.offset else { return .fail(.offsetMissing) }
+        if let found = answer.length, found != length { return .fail(.lengthChanged) }
+        if let fault = acknowledge(offset) { return .fail(fault) }
+        if kind == .draft, answer.isComplete == true {
+            guard offset == length else { return .fail(.completeTooEarly) }
+            isCompleteAtServer = true
+        }
+        if kind == .tus, offset == length { return .finish }
+        return .append(limits.part(from: offset, of: length, upTo: partLimit))
+    }
+
+    private mutating func afterPart(_ part: Range<Int64>, _ end: UploadOutcome.End) -> UploadStep {
+        guard case .answered(let answer) = end else { return afterFailure(end) }
+        if kind == .draft, answer.isComplete == true {
+            return isLast(part) || !answer.isSuccess ? .finish : .fail(.completeTooEarly)
+        }
+        if isCompleteAtServer { return .finishWithOffset }
+        if answer.isSuccess {
+            // The draft's last response says that the upload is complete, and that of tus names the offset.
+            if kind == .draft && isLast(part) || kind == .tus && answer.offset == nil { return again(.askForOffset) }
+            return afterAcknowledgement(answer.offset ?? part.upperBound, of: part)
+        }
+        if answer.status == 409, let offset = answer.offset, kind == .draft {
+            if let fault = acknowledge(offset) { return .fail(fault) }
+            return again(.append(limits.part(from: offset, of: length, upTo: partLimit)))
+        }
+        if answer.status == 413, shortened(part) != nil { return again(.askForOffset) }
+        return afterRefusal(answer)
+    }
+
+    /// The step after a response that acknowledges bytes of a part.
+    private mutating func afterAcknowledgement(_ offset: Int64, of part: Range<Int64>) -> UploadStep {
+        if let fault = acknowledge(offset) { return .fail(fault) }
+        if kind == .tus, offset == length { return .finish }
+        let next = UploadStep.append(limits.part(from: offset, of: length, upTo: partLimit))
+        return offset > part.lowerBound || part.isEmpty && part.lowerBound < length ? next : again(next)
+    }
+
+    private mutating func afterFailure(_ end: UploadOutcome.End) -> UploadStep {
+        guard case .failed(isTemporary: true, _) = end else { return .giveUp }
+        return again(.askForOffset)
+    }
+
+    /// The step after a status that isn't a success, of a request to the upload's URL.
+    private mutating func afterRefusal(_ answer: UploadAnswer) -> UploadStep {
+        switch answer.status {
+        case 404, 410: return startOver()
+        case 412 where kind == .tus: return .fail(.unsupported)
+        default: return answer.isTemporary ? again(.askForOffset) : .giveUp
+        }
+    }
+
+    /// Makes the upload once more, if it can't be complete at the server already.
+    private mutating func startOver() -> UploadStep {
+        guard !hasStartedOver, sent < length || isRepeatable && kind == .draft else { return .fail(.forgotten) }
+        hasStartedOver = true
+        (isNamed, acknowledged, sent) = (false, 0, 0)
+        return again(.create(firstPart))
+    }
+
+    /// The part that the limits allow, if it is shorter.
+    private func shortened(_ part: Range<Int64>) -> Range<Int64>? {
+        let allowed = limits.part(from: part.lowerBound, of: length, upTo: partLimit)
+        return allowed.count < part.count ? allowed : nil
+    }
+
+    /// Takes over the server's offset, which never decreases, and is never beyond the bytes that were sent.
+    private mutating func acknowledge(_ offset: Int64) -> UploadFault? {
+        if offset > length { return .offsetBeyondLength }
+        if offset < acknowledged { return .offsetDecreased }
+        if offset > sent { return .offsetBeyondSent }
+        if offset > acknowledged { fruitless = 0 }
+        acknowledged = offset
+        return nil
+    }
+
+    /// The step after a wait, unless there were too many attempts without progress.
+    private mutating func again(_ next: UploadStep) -> UploadStep {
+        fruitless += 1
+        waits = true
+        return fruitless < maxAttempts ? next : .giveUp
+    }
+}
+
+extension UploadAnswer {
+    /// Whether the server may accept a later request: a lock of another request, a limit, or a failure.
+    fileprivate var isTemporary: Bool {
+        switch status {
+        case 408, 409, 423, 425, 429, 460, 500...599: true
+        default: false
+        }
+    }
+}

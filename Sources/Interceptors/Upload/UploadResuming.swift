@@ -1,0 +1,137 @@
+public import Transport
+
+/// Whether an interrupted upload continues where it stopped, by which protocol, and how often it tries.
+///
+/// | value | protocol | requests of an upload without trouble |
+/// | --- | --- | --- |
+/// | ``never`` | none | one |
+/// | ``draft`` | "Resumable Uploads for HTTP", an Internet-Draft of the IETF | one |
+/// | ``tus`` | tus 1.0 | two |
+///
+/// A call goes on after the codes `connectionLost`, `truncated`, `timedOut`, `offline`, `cannotConnect` and `cannotFindHost`, and
+/// after the statuses 408, 409, 423, 425, 429 and 5xx of a request that continues the upload. The call asks the server how many bytes
+/// it has, and sends the rest.
+///
+/// ```swift
+/// let response = try await api.upload(.raw(HTTPBody(file: film), type: "video/mp4"), to: "/films", resuming: .draft)
+/// ```
+public struct UploadResuming: Sendable {
+    /// Whether the request that makes the upload carries content.
+    public struct Creation: Sendable, Hashable {
+        let hasContent: Bool
+
+        /// The content goes with the first request.
+        ///
+        /// With ``UploadResuming/draft``, a server without the protocol takes that request as an upload like any other. The upload can
+        /// be resumed once the server has named it in a response with the status 104, which `URLSession` doesn't report on Linux.
+        /// With ``UploadResuming/tus``, the server needs the extension `creation-with-upload`.
+        public static let withContent = Self(hasContent: true)
+        /// The first request has no content, and its response names the upload. The content follows.
+        ///
+        /// A server without the protocol would take the first request for an empty upload: use this value only for servers that are
+        /// known to have it.
+        public static let withoutContent = Self(hasContent: false)
+    }
+
+    let kind: UploadProtocol?
+    let creation: Creation
+    let metadata: [String: String]
+    let partLimit: Int64
+    let maxAttempts: Int
+    let time: TimeSource
+    private(set) var launches: UploadLaunches?
+
+    /// The upload is one request, and fails with it.
+    public static let never = Self(nil, .withContent, maxAttempts: 1, time: .system)
+
+    /// The protocol of the Internet-Draft draft-ietf-httpbis-resumable-upload with the interop version 8. The first request has the
+    /// content. The call fails after five consecutive attempts without new bytes at the server.
+    public static let draft = Self.draft()
+
+    /// The protocol tus 1.0, whose first request has no content. The call fails after five consecutive attempts without new bytes at
+    /// the server.
+    public static let tus = Self.tus()
+
+    /// The protocol of the Internet-Draft draft-ietf-httpbis-resumable-upload with the interop version 8.
+    ///
+    /// - Parameters:
+    ///   - creation: whether the first request has content; by default it has.
+    ///   - partLimit: the maximum number of bytes in a request, for a proxy with such a limit. By default only the server's limit
+    ///     counts. Content over the limit needs a server that is known to have the protocol.
+    ///   - maxAttempts: the number of consecutive attempts without new bytes after which the call fails; 5 by default.
+    ///   - time: its clock measures the waits between attempts, up to 0.2 s, 0.4 s and so on, at most 20 s, with full jitter.
+    public static func draft(
+        creation: Creation = .withContent,
+        partLimit: Int64 = .max,
+        maxAttempts: Int = 5,
+        time: TimeSource = .system
+    ) -> Self {
+        Self(.draft, creation, partLimit: partLimit, maxAttempts: maxAttempts, time: time)
+    }
+
+    /// The protocol tus 1.0 with its extension `creation`.
+    ///
+    /// - Parameters:
+    ///   - creation: whether the first request has content; by default it has none.
+    ///   - metadata: sent as `Upload-Metadata`, such as `["filename": "film.mp4"]`. A name consists of printable ASCII characters
+    ///     other than spaces and commas.
+    ///   - partLimit: the maximum number of bytes in a request, for a proxy with such a limit; by default unlimited.
+    ///   - maxAttempts: the number of consecutive attempts without new bytes after which the call fails; 5 by default.
+    ///   - time: its clock measures the waits between attempts, up to 0.2 s, 0.4 s and so on, at most 20 s, with full jitter.
+    public static func tus(
+        creation: Creation = .withoutContent,
+        metadata: [String: String] = [:],
+        partLimit: Int64 = .max,
+        maxAttempts: Int = 5,
+        time: TimeSource = .system
+    ) -> Self {
+        Self(.tus, creation, metadata: metadata, partLimit: partLimit, maxAttempts: maxAttempts, time: time)
+    }
+
+    /// The upload can be continued in another launch of the program.
+    ///
+    /// ```swift
+    /// let resuming = UploadResuming.tus.acrossLaunches(from: saved) { upload in store(upload) }
+    /// try await api.upload(content, to: "/films", resuming: resuming)
+    /// store(nil)
+    /// ```
+    /// - Parameters:
+    ///   - unfinished: the value that an earlier launch saved, if any. Only the same content continues it: with any other length or
+    ///     version the call throws an ``UploadError`` with `HTTPErrorCode.uploadContentChanged`, and nothing is sent.
+    ///   - version: names the version of the content, such as a file's modification date. By default the SHA-256 of the content,
+    ///     which is read for it before the upload.
+    ///   - save: called when the server has named the upload, possibly from any thread, before the content is complete. Called again
+    ///     if the upload starts over. It must return quickly.
+    public func acrossLaunches(
+        from unfinished: UnfinishedUpload? = nil,
+        version: String? = nil,
+        save: @escaping @Sendable (UnfinishedUpload) -> Void
+    ) -> Self {
+        var copy = self
+        copy.launches = UploadLaunches(unfinished: unfinished, version: version, save: save)
+        return copy
+    }
+
+    private init(
+        _ kind: UploadProtocol?,
+        _ creation: Creation,
+        metadata: [String: String] = [:],
+        partLimit: Int64 = .max,
+        maxAttempts: Int,
+        time: TimeSource
+    ) {
+        self.kind = kind
+        self.creation = creation
+        self.metadata = metadata
+        self.partLimit = max(1, partLimit)
+        self.maxAttempts = max(1, maxAttempts)
+        self.time = time
+    }
+}
+
+/// What connects an upload with earlier and later launches.
+struct UploadLaunches: Sendable {
+    let unfinished: UnfinishedUpload?
+    let version: String?
+    let save: @Sendable (UnfinishedUpload) -> Void
+}

@@ -1,0 +1,184 @@
+import TestSupport
+import Testing
+
+@testable import Interceptors
+
+/// The decisions of an upload of 100 bytes, without a network.
+@Suite(.againstHanging) struct UploadPlanTests {
+    private func plan(_ kind: UploadProtocol, sent: Int64 = 60, maxAttempts: Int = 5) -> UploadPlan {
+        let resuming: UploadResuming =
+            kind == .draft
+            ? .draft(maxAttempts: maxAttempts) : .tus(creation: .withContent, maxAttempts: maxAttempts)
+        var plan = UploadPlan(kind, length: 100, resuming: resuming, isRepeatable: false)
+        plan.name()
+        plan.proceed(after: UploadOutcome(end: .failed(isTemporary: true, sentNothing: false), sent: sent))
+        #expect(plan.step == .askForOffset)
+        return plan
+    }
+
+    private func answer(_ status: Int = 204, _ offset: Int64? = nil, complete: Bool? = nil) -> UploadOutcome {
+        UploadOutcome(
+            end: .answered(UploadAnswer(status: status, offset: offset, isComplete: complete, hasVersion: true))
+        )
+    }
+
+    @Test(
+        arguments: [(60, .append(60..<100)), (0, .append(0..<100)), (61, .fail(.offsetBeyondSent))]
+            + [(101, .fail(.offsetBeyondLength)), (nil, .fail(.offsetMissing))] as [(Int64?, UploadStep)]
+    )
+    func theOffsetDecidesAboutTheNextPart(offset: Int64?, step: UploadStep) {
+        for kind in [UploadProtocol.draft, .tus] {
+            var plan = plan(kind)
+            plan.proceed(after: answer(200, offset))
+            #expect(plan.step == step)
+            #expect(!plan.waits)
+        }
+    }
+
+    @Test func theOffsetNeverDecreases() {
+        for kind in [UploadProtocol.draft, .tus] {
+            var plan = plan(kind)
+            plan.proceed(after: answer(200, 40))
+            plan.proceed(after: UploadOutcome(end: .failed(isTemporary: true, sentNothing: false)))
+            plan.proceed(after: answer(200, 39))
+            #expect(plan.step == .fail(.offsetDecreased))
+        }
+    }
+
+    @Test func anInterimOffsetCountsAsAcknowledged() {
+        var plan = plan(.draft)
+        plan.note(interimOffset: 30)
+        plan.proceed(after: answer(204, 29))
+        #expect(plan.step == .fail(.offsetDecreased))
+    }
+
+    @Test func anotherLengthEndsTheUpload() {
+        var plan = plan(.draft)
+        var other = UploadAnswer(status: 204, offset: 10)
+        other.length = 99
+        plan.proceed(after: UploadOutcome(end: .answered(other)))
+        #expect(plan.step == .fail(.lengthChanged))
+    }
+
+    @Test func completeWithoutTheWholeContentIsNoSuccess() {
+        var asked = plan(.draft)
+        asked.proceed(after: answer(204, 60, complete: true))
+        #expect(asked.step == .fail(.completeTooEarly))
+
+        var made = UploadPlan(.draft, length: 100, resuming: .draft(partLimit: 10), isRepeatable: false)
+        made.name()
+        made.proceed(after: answer(200, complete: true))
+        #expect(made.step == .fail(.completeTooEarly))
+    }
+
+    @Test func anErrorOfTheTargetIsTheResult() {
+        var plan = plan(.draft)
+        plan.proceed(after: answer(204, 60))
+        plan.proceed(after: answer(503, complete: true))
+        #expect(plan.step == .finish)
+    }
+
+    @Test func aMismatchSaysWhereToGoOn() {
+        var draft = plan(.draft)
+        draft.proceed(after: answer(204, 40))
+        draft.proceed(after: answer(409, 55))
+        #expect(draft.step == .append(55..<100) && draft.waits)
+
+        var tus = plan(.tus)
+        tus.proceed(after: answer(204, 40))
+        tus.proceed(after: answer(409, 55))
+        #expect(tus.step == .askForOffset && tus.waits)
+    }
+
+    @Test(arguments: [400, 401, 403, 405, 411, 415, 422, 301]) func aRefusalEndsTheUpload(status: Int) {
+        for kind in [UploadProtocol.draft, .tus] {
+            var asked = plan(kind)
+            asked.proceed(after: answer(status))
+            #expect(asked.step == .giveUp)
+            var appended = plan(kind)
+            appended.proceed(after: answer(204, 40))
+            appended.proceed(after: answer(status))
+            #expect(appended.step == .giveUp)
+        }
+    }
+
+    @Test func aSuccessWithoutNewBytesIsCounted() {
+        var plan = plan(.tus, maxAttempts: 3)
+        plan.proceed(after: answer(200, 0))
+        for _ in 0..<2 {
+            #expect(plan.step == .append(0..<100))
+            plan.proceed(after: answer(204, 0))
+        }
+        #expect(plan.step == .giveUp)
+    }
+
+    @Test func aLastPartWithoutAWordOfTheEndIsAskedAbout() {
+        var plan = plan(.draft)
+        plan.proceed(after: answer(204, 60))
+        plan.proceed(after: answer(200))
+        #expect(plan.step == .askForOffset)
+    }
+
+    @Test(
+        arguments: [
+            (nil, nil, .max, 0..<100), (30, nil, .max, 0..<30), (nil, nil, 30, 0..<30), (30, nil, 40, 0..<30),
+            (nil, 50, 30, 0..<50), (60, 50, 30, 0..<50), (100, nil, .max, 0..<100), (.max, nil, .max, 0..<100),
+        ] as [(Int64?, Int64?, Int64, Range<Int64>)]
+    )
+    func limitsBoundAPart(most: Int64?, least: Int64?, own: Int64, part: Range<Int64>) {
+        var limits = UploadLimits()
+        (limits.maxAppendSize, limits.minAppendSize) = (most, least)
+        #expect(limits.part(from: 0, of: 100, upTo: own) == part)
+    }
+
+    @Test func aPartNearTheEndOfAHugeContentDoesNotOverflow() {
+        #expect(UploadLimits().part(from: .max - 1, of: .max, upTo: .max) == (.max - 1)..<(.max))
+    }
+}
+
+/// How the fields of a response are read.
+@Suite(.againstHanging) struct UploadAnswerTests {
+    @Test func theFieldsOfTheDraftAreRead() {
+        let answer = UploadAnswer(
+            104,
+            [
+                "Upload-Offset": "7", "Upload-Complete": "?0", "Upload-Length": "9",
+                "Upload-Draft-Interop-Version": "8",
+                "Upload-Limit": "max-size=100, max-append-size=10, min-append-size=5, max-age=3600, other=\"x\"",
+            ],
+            .draft
+        )
+        #expect(answer.offset == 7 && answer.length == 9 && answer.isComplete == false && answer.hasVersion)
+        #expect(answer.limits.maxSize == 100)
+        #expect(answer.limits.maxAppendSize == 10)
+        #expect(answer.limits.minAppendSize == 5)
+    }
+
+    @Test(arguments: ["-1", "x", "1.0", "", "1, 1", "9999999999999999999"]) func anInvalidOffsetIsMissing(text: String)
+    {
+        for kind in [UploadProtocol.draft, .tus] {
+            #expect(UploadAnswer(200, ["Upload-Offset": text], kind).offset == nil)
+        }
+    }
+
+    @Test func twoOffsetsAreNone() {
+        var fields: HTTPFields = ["Upload-Offset": "5"]
+        fields.append("Upload-Offset", "5")
+        #expect(UploadAnswer(200, fields, .draft).offset == nil)
+    }
+
+    @Test(arguments: [
+        "max-size=10, max-append-size=?1", "max-size=10, min-size=1.5", "max-size=10 max-age=1", "max-size",
+    ])
+    func aWrongLimitMakesTheFieldInvalid(text: String) {
+        #expect(UploadLimits(draft: ["Upload-Limit": text]) == UploadLimits())
+    }
+
+    @Test func aLimitOfNoBytesDoesNotCount() {
+        #expect(UploadLimits(draft: ["Upload-Limit": "max-append-size=0"]).maxAppendSize == nil)
+    }
+
+    @Test func theMaximumOfTusIsRead() {
+        #expect(UploadAnswer(413, ["Tus-Max-Size": "50"], .tus).limits.maxSize == 50)
+    }
+}

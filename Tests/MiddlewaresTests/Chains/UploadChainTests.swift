@@ -1,0 +1,160 @@
+import Foundation
+import Middlewares
+import Synchronization
+import TestSupport
+import Testing
+import TransportTesting
+
+/// Uploads that resume, under the interceptors of a chain.
+@Suite(.againstHanging) struct UploadChainTests {
+    private let content = Data((0..<5_000).map { UInt8(ascii: "a") + UInt8($0 % 26) })
+    private let time = TimeSource(random: RandomSource { 0 })
+
+    private var protocols: [UploadResuming] { [.draft(time: time), .tus(time: time)] }
+
+    /// A server that breaks the first content after 40 bytes.
+    private func server(_ kind: Int, _ later: UploadServer.Fault...) -> UploadServer {
+        UploadServer(faults: (kind == 0 ? [] : [.none]) + [.cut(after: 40)] + later)
+    }
+
+    private func client(_ server: some Transport, _ interceptors: [AnyInterceptor]) -> Client {
+        Client(baseURL: URL(string: "https://api.example.com"), interceptors: interceptors, transport: server)
+    }
+
+    private func upload(
+        _ client: Client,
+        _ kind: Int,
+        method: HTTPRequest.Method = .post,
+        context: HTTPContext = HTTPContext()
+    ) async throws -> HTTPResponse {
+        try await client.upload(
+            .raw(content, type: "text/plain"),
+            to: "/files",
+            method: method,
+            resuming: protocols[kind],
+            context: context
+        )
+    }
+
+    @Test(arguments: 0..<2) func eachRequestGetsTheCurrentToken(kind: Int) async throws {
+        let server = server(kind)
+        let count = Mutex(0)
+        let token = AnyInterceptor.intercept { request, next in
+            var request = request
+            request.headerFields[.authorization] = "Bearer \(count.withLock { $0 += 1; return $0 })"
+            return try await next(request)
+        }
+        _ = try await upload(client(server, [.validateStatus(), token]), kind)
+        let tokens = server.headerFields.map { $0[.authorization] }
+        #expect(tokens == (1...tokens.count).map { "Bearer \($0)" })
+        #expect(server.completed == [content])
+    }
+
+    @Test(arguments: 0..<2) func noPartIsCompressed(kind: Int) async throws {
+        let server = server(kind)
+        _ = try await upload(client(server, [.compressRequest(above: 1)]), kind)
+        #expect(server.completed == [content])
+        #expect(server.headerFields.allSatisfy { !$0.contains(.contentEncoding) })
+        let plain = UploadServer()
+        _ = try await client(plain, [.compressRequest(above: 1)])
+            .upload(.raw(content, type: "text/plain"), to: "/files", resuming: .never)
+        #expect(plain.headerFields[0][.contentEncoding] == "gzip", "otherwise the test shows nothing")
+    }
+
+    @Test(arguments: 0..<2, [HTTPRequest.Method.post, .put])
+    func retryRepeatsNoContentOfAnUpload(kind: Int, method: HTTPRequest.Method) async throws {
+        guard kind == 0 || method == .post else { return }
+        let server = server(kind)
+        let retry = AnyInterceptor.retry(5, idempotencyKey: { "key" }, time: time)
+        let context = HTTPContext.with(\.isIdempotent, true)
+        _ = try await upload(client(server, [retry]), kind, method: method, context: context)
+        #expect(server.completed == [content])
+        #expect(server.methods == (kind == 0 ? [method, .head, .patch] : [.post, .patch, .head, .patch]))
+        #expect(server.headerFields.suffix(2).allSatisfy { !$0.contains(.idempotencyKey) })
+    }
+
+    @Test(arguments: 0..<2) func retryRepeatsAQuestion(kind: Int) async throws {
+        let server = server(kind, .refuse(503))
+        _ = try await upload(client(server, [.retry(3, time: time)]), kind)
+        #expect(server.completed == [content])
+        #expect(server.methods.suffix(3) == [.head, .head, .patch])
+    }
+
+    @Test(arguments: 0..<2) func anErrorOfAStatusIsReadAsTheResponse(kind: Int) async throws {
+        let server = server(kind, .refuse(409), .none, .refuse(503))
+        _ = try await upload(client(server, [.validateStatus()]), kind)
+        #expect(server.completed == [content])
+
+        let refusing = self.server(kind, .refuse(403))
+        let error = await #expect(throws: StatusError.self) {
+            _ = try await upload(client(refusing, [.validateStatus()]), kind)
+        }
+        #expect(error?.response?.status == 403)
+    }
+
+    @Test(arguments: 0..<2) func noCacheAnswersAQuestion(kind: Int) async throws {
+        let server = server(kind, .none, .refuse(503))
+        let cached = AnyInterceptor.intercept { request, next in
+            var response = try await next(request)
+            response.headerFields[.cacheControl] = "max-age=60"
+            return response
+        }
+        _ = try await upload(client(server, [.cache(.memory()), cached]), kind)
+        #expect(server.completed == [content])
+        #expect(server.methods.filter { $0 == .head }.count == 2)
+    }
+
+    @Test(arguments: 0..<2) func anOpenBreakerEndsTheUpload(kind: Int) async throws {
+        let server = server(kind, .refuse(503), .refuse(503))
+        let breaker = AnyInterceptor.circuitBreaker(failureThreshold: 2, time: time)
+        await #expect(throws: LimitError.self) { _ = try await upload(client(server, [breaker]), kind) }
+        #expect(server.methods.count == (kind == 0 ? 2 : 3), "the breaker saw each request")
+    }
+
+    @Test func aRedirectedCreationIsResumedWhereItLed() async throws {
+        // The 104 has a relative Location, which counts from the URL that sent it.
+        let server = UploadServer(faults: [.cut(after: 40)])
+        let redirecting = RedirectingTransport(to: "https://storage.example.com/deep/files", server: server)
+        _ = try await upload(client(redirecting, [.followRedirects()]), 0)
+        #expect(server.completed == [content])
+        #expect(redirecting.hosts == ["api.example.com"] + Array(repeating: "storage.example.com", count: 3))
+    }
+
+    @Test(arguments: 0..<2) func anUploadStartsNoWaitThatEndsAfterTheDeadline(kind: Int) async throws {
+        let clock = ManualClock()
+        let time = TimeSource(clock: clock, random: RandomSource { .max })
+        let server = server(kind, .refuse(503), .refuse(503), .refuse(503))
+        let resuming: [UploadResuming] = [.draft(time: time), .tus(time: time)]
+        let error = await #expect(throws: (any HTTPError).self) {
+            try await clock.run {
+                _ = try await client(server, [])
+                    .upload(
+                        .raw(content, type: nil),
+                        to: "/files",
+                        resuming: resuming[kind],
+                        context: .with(\.deadline, Deadline(after: .milliseconds(500), time: time))
+                    )
+            }
+        }
+        #expect(error != nil)
+        #expect(clock.now.elapsed <= .milliseconds(200))
+    }
+}
+
+/// Redirects requests to one host, and hands the others to a server with the URL of each interim response.
+private final class RedirectingTransport: Transport {
+    private let target: String
+    private let server: UploadServer
+    private let seen = Mutex<[String]>([])
+
+    init(to target: String, server: UploadServer) { (self.target, self.server) = (target, server) }
+
+    var hosts: [String] { seen.withLock { $0 } }
+
+    func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
+        let request = request
+        seen.withLock { $0.append(request.url.host() ?? "") }
+        guard request.url.host() == "api.example.com" else { return try await server.send(request) }
+        return HTTPResponse(status: 307, headerFields: [.location: target], url: request.url)
+    }
+}
