@@ -157,3 +157,7 @@ let logInServer = LogInServer(), signIn = logInServer, session = LogInServer()
 let credentials: AWSCredentials = some()
 let permits = Permits(), gate = Gate(), settings = Settings(), latency = Latency(), logger = AppLogger()
 let tracer = AppTracer()
+
+// The upload that an earlier launch saved.
+let saved: UnfinishedUpload = some()
+func remember(_ upload: UnfinishedUpload?) {}

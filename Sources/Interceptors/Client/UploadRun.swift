@@ -80,6 +80,7 @@ struct UploadRun: Sendable {
         if naming.url != nil || naming.fault != nil { plan.name() }
         if let offset = reports.offset { plan.note(interimOffset: offset) }
         plan.proceed(after: UploadOutcome(end: end, sent: reports.sent ?? .max))
+        if plan.acknowledged > 0 { progress?.report(plan.acknowledged) }
         return exchange
     }
 

@@ -4,7 +4,9 @@ public import Transport
 ///
 /// ```swift
 /// do {
-///     try await api.upload(content, to: "/films", resuming: .draft.acrossLaunches(from: saved, save: store))
+///     let film = try HTTPBody(file: file)
+///     let resuming = UploadResuming.draft.acrossLaunches(from: saved) { upload in remember(upload) }
+///     try await api.upload(.raw(film, type: "video/mp4"), to: "/films", resuming: resuming)
 /// } catch let error as UploadError where error.code == .uploadContentChanged {
 ///     try await api.cancelUpload(saved)           // the file was edited: begin from the start
 /// }

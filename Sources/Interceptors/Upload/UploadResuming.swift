@@ -13,7 +13,8 @@ public import Transport
 /// it has, and sends the rest.
 ///
 /// ```swift
-/// let response = try await api.upload(.raw(HTTPBody(file: film), type: "video/mp4"), to: "/films", resuming: .draft)
+/// let film = try HTTPBody(file: file)
+/// let response = try await api.upload(.raw(film, type: "video/mp4"), to: "/films", resuming: .draft)
 /// ```
 public struct UploadResuming: Sendable {
     /// Whether the request that makes the upload carries content.
@@ -73,8 +74,9 @@ public struct UploadResuming: Sendable {
     ///
     /// - Parameters:
     ///   - creation: whether the first request has content; by default it has none.
-    ///   - metadata: sent as `Upload-Metadata`, such as `["filename": "film.mp4"]`. A name consists of printable ASCII characters
-    ///     other than spaces and commas.
+    ///   - metadata: sent as `Upload-Metadata`. The content's media type isn't sent otherwise: many servers read it and the file's
+    ///     name as `["filename": "film.mp4", "filetype": "video/mp4"]`. A name consists of printable ASCII characters other than
+    ///     spaces and commas.
     ///   - partLimit: the maximum number of bytes in a request, for a proxy with such a limit; by default unlimited.
     ///   - maxAttempts: the number of consecutive attempts without new bytes after which the call fails; 5 by default.
     ///   - time: its clock measures the waits between attempts, up to 0.2 s, 0.4 s and so on, at most 20 s, with full jitter.
@@ -91,9 +93,10 @@ public struct UploadResuming: Sendable {
     /// The upload can be continued in another launch of the program.
     ///
     /// ```swift
-    /// let resuming = UploadResuming.tus.acrossLaunches(from: saved) { upload in store(upload) }
-    /// try await api.upload(content, to: "/films", resuming: resuming)
-    /// store(nil)
+    /// let film = try HTTPBody(file: file)
+    /// let resuming = UploadResuming.tus.acrossLaunches(from: saved) { upload in remember(upload) }
+    /// try await api.upload(.raw(film, type: "video/mp4"), to: "/films", resuming: resuming)
+    /// remember(nil)
     /// ```
     /// - Parameters:
     ///   - unfinished: the value that an earlier launch saved, if any. Only the same content continues it: with any other length or

@@ -5,8 +5,9 @@ internal import Synchronization
 /// The server's side of uploads that resume, for tests: the IETF draft (interop version 8) and tus 1.0.
 ///
 /// ```swift
-/// let uploads = UploadServer(faults: [.cut(after: 40)])
-/// let api = Client(baseURL: URL(string: "https://api.example.com"), interceptors: chain, transport: uploads)
+/// let content = Data("a long film".utf8)
+/// let uploads = UploadServer(faults: [.cut(after: 4)])
+/// let api = Client(baseURL: url, interceptors: [.validateStatus()], transport: uploads)
 /// try await api.upload(.raw(content, type: nil), to: "/files", resuming: .draft)
 /// #expect(uploads.completed == [content])
 /// ```
@@ -14,19 +15,29 @@ internal import Synchronization
 /// URL is `/uploads/` and a number. A request without the fields of either protocol is an upload like any other.
 public final class UploadServer: Transport, Sendable {
     /// What happens to one request.
-    public enum Fault: Sendable, Hashable {
+    public struct Fault: Sendable, Hashable {
+        enum Kind: Hashable {
+            case none, loseResponse, failAfterContent, forget
+            case cut(Int)
+            case refuse(HTTPResponse.Status)
+        }
+
+        let kind: Kind
+
         /// Nothing: the server answers as it should.
-        case none
-        /// The connection breaks after this many bytes of the content, which the server keeps. With less content nothing happens.
-        case cut(after: Int)
+        public static let none = Self(kind: .none)
         /// The server takes the whole request, and the connection breaks before the response.
-        case loseResponse
-        /// The server refuses the request, and keeps nothing of it.
-        case refuse(HTTPResponse.Status)
+        public static let loseResponse = Self(kind: .loseResponse)
         /// The server keeps the content, and answers 503.
-        case failAfterContent
+        public static let failAfterContent = Self(kind: .failAfterContent)
         /// The server forgets the upload that the request is for.
-        case forget
+        public static let forget = Self(kind: .forget)
+
+        /// The connection breaks after this many bytes of the content, which the server keeps. With less content nothing happens.
+        public static func cut(after count: Int) -> Self { Self(kind: .cut(count)) }
+
+        /// The server refuses the request with a status, and keeps nothing of it.
+        public static func refuse(_ status: HTTPResponse.Status) -> Self { Self(kind: .refuse(status)) }
     }
 
     private let store: Mutex<UploadStore>

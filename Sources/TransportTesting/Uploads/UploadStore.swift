@@ -64,8 +64,8 @@ struct UploadStore: Sendable {
         heads.append(head)
         var admission = Admission(number: heads.count - 1)
         if !faults.isEmpty { admission.fault = faults.removeFirst() }
-        if case .cut(let count) = admission.fault { admission.cut = count }
-        if case .refuse = admission.fault { return admission }
+        if case .cut(let count) = admission.fault.kind { admission.cut = count }
+        if case .refuse = admission.fault.kind { return admission }
         if let id = id(of: head.path) {
             admission.id = id
             if admission.fault == .forget { resources[id].isGone = true }
@@ -100,7 +100,7 @@ struct UploadStore: Sendable {
             let end = (head.fields.number("Upload-Offset") ?? 0) + content.count
             resources[id].received = max(resources[id].received, end)
         }
-        if case .refuse(let status) = admission.fault { return Answer(status: status) }
+        if case .refuse(let status) = admission.fault.kind { return Answer(status: status) }
         let answer = take(head, admission, content, isCut: isCut || admission.fault == .failAfterContent)
         if isCut || admission.fault == .loseResponse { return nil }
         if admission.fault == .failAfterContent { return Answer(status: 503) }

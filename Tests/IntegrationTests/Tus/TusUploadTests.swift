@@ -15,6 +15,9 @@ import Testing
 struct TusUploadTests {
     private static let film = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) })
 
+    /// tuspyserver refuses questions about an upload without these.
+    private static let metadata = ["filename": "film.mp4", "filetype": "video/mp4"]
+
     private func client() -> Client { Client(interceptors: [.followRedirects(), .retry(3)]) }
 
     @Test func aFileIsUploaded() async throws {
@@ -25,7 +28,7 @@ struct TusUploadTests {
             try await client().upload(
                 .raw(body, type: nil),
                 to: RequestTarget(server.url("/files/")),
-                resuming: .tus(metadata: ["filename": "film.mp4"])
+                resuming: .tus(metadata: Self.metadata)
             ) { report in seen.withLock { $0 = report } }
             #expect(server.contents == [Self.film])
             #expect(seen.withLock { $0 } == TransferProgress(completed: 3_000_000, total: 3_000_000))
@@ -37,7 +40,7 @@ struct TusUploadTests {
             try await client().upload(
                 .raw(Self.film, type: nil),
                 to: RequestTarget(server.url("/files/")),
-                resuming: .tus(partLimit: 1_000_000)
+                resuming: .tus(metadata: Self.metadata, partLimit: 1_000_000)
             )
             #expect(server.contents == [Self.film])
         }
@@ -47,7 +50,9 @@ struct TusUploadTests {
         try await TusServer.run { server in
             let target = RequestTarget(try server.url("/files/"))
             let saved = Mutex<UnfinishedUpload?>(nil)
-            let resuming = UploadResuming.tus.acrossLaunches { upload in saved.withLock { $0 = upload } }
+            let resuming = UploadResuming.tus(metadata: Self.metadata).acrossLaunches { upload in
+                saved.withLock { $0 = upload }
+            }
             let task = Task {
                 try await client().upload(.raw(Self.film, type: nil), to: target, resuming: resuming) { progress in
                     // The task cancels itself, so that no timing matters.
@@ -70,7 +75,7 @@ struct TusUploadTests {
         try await TusServer.run { server in
             let target = RequestTarget(try server.url("/files/"))
             let saved = Mutex<UnfinishedUpload?>(nil)
-            let resuming = UploadResuming.tus(partLimit: 1_000_000, maxAttempts: 1)
+            let resuming = UploadResuming.tus(metadata: Self.metadata, partLimit: 1_000_000, maxAttempts: 1)
                 .acrossLaunches { upload in saved.withLock { $0 = upload } }
             let parts = Mutex(0)
             let breaking = Client(interceptors: [

@@ -65,7 +65,7 @@ import TransportTesting
     func retryRepeatsNoContentOfAnUpload(kind: Int, method: HTTPRequest.Method) async throws {
         guard kind == 0 || method == .post else { return }
         let server = server(kind)
-        let retry = AnyInterceptor.retry(5, idempotencyKey: { "key" }, time: time)
+        let retry = AnyInterceptor.retry(5, time: time, idempotencyKey: { "key" })
         let context = HTTPContext.with(\.isIdempotent, true)
         _ = try await upload(client(server, [retry]), kind, method: method, context: context)
         #expect(server.completed == [content])
@@ -106,7 +106,7 @@ import TransportTesting
 
     @Test(arguments: 0..<2) func anOpenBreakerEndsTheUpload(kind: Int) async throws {
         let server = server(kind, .refuse(503), .refuse(503))
-        let breaker = AnyInterceptor.circuitBreaker(failureThreshold: 2, time: time)
+        let breaker = AnyInterceptor.circuitBreaker(.consecutiveFailures(2), openFor: .seconds(60), time: time)
         await #expect(throws: LimitError.self) { _ = try await upload(client(server, [breaker]), kind) }
         #expect(server.methods.count == (kind == 0 ? 2 : 3), "the breaker saw each request")
     }
@@ -125,7 +125,7 @@ import TransportTesting
         let time = TimeSource(clock: clock, random: RandomSource { .max })
         let server = server(kind, .refuse(503), .refuse(503), .refuse(503))
         let resuming: [UploadResuming] = [.draft(time: time), .tus(time: time)]
-        let error = await #expect(throws: (any HTTPError).self) {
+        await #expect(throws: (any Error).self) {
             try await clock.run {
                 _ = try await client(server, [])
                     .upload(
@@ -136,7 +136,6 @@ import TransportTesting
                     )
             }
         }
-        #expect(error != nil)
         #expect(clock.now.elapsed <= .milliseconds(200))
     }
 }

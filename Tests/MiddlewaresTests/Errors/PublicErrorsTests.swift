@@ -24,6 +24,7 @@ import Testing
             TLSConfigurationError(.keyMismatch, "The key doesn't belong to the certificate."),
             SignedPinsError(.pinsExpired, "The list has expired."),
             DownloadError(.digestMismatch, "The content has another digest.", request: secretRequest),
+            UploadError(.uploadStalled, "The server takes no more bytes.", request: secretRequest),
             ChainOrderError(.sharedResponse, "The order is wrong.", request: secretRequest),
             AuthenticationError(.signedOut, "Sign in first.", request: secretRequest),
             SigningError(.unknownOrigin, "No origin.", request: secretRequest),
