@@ -43,6 +43,10 @@ public struct PlatformTransport: Transport {
     }
 }
 
+extension PlatformTransport: TLSConfiguredTransport {
+    package var tls: TLSConfiguration { (base as? any TLSConfiguredTransport)?.tls ?? .system }
+}
+
 extension Transport where Self == PlatformTransport {
     /// The network, through the platform's best transport: see ``PlatformTransport``.
     public static func platform(tls: TLSConfiguration = .system, timeouts: Timeouts = Timeouts()) -> Self {

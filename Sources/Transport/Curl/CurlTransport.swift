@@ -223,6 +223,10 @@ public final class CurlTransport: Transport {
     }
 }
 
+extension CurlTransport: TLSConfiguredTransport {
+    package var tls: TLSConfiguration { configuration.tls }
+}
+
 extension Transport where Self == CurlTransport {
     /// Sends over the network with the system's libcurl: see ``CurlTransport``, and its initialiser for the parameters.
     public static func curl(

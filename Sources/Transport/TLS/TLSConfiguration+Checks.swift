@@ -1,5 +1,10 @@
 internal import Foundation
 
+/// A transport whose TLS settings can be read, so that nothing that replaces the transport ignores them.
+package protocol TLSConfiguredTransport: Transport {
+    var tls: TLSConfiguration { get }
+}
+
 // Whether a transport can apply the settings, and whether a request may be sent with them.
 extension TLSConfiguration {
     /// Whether libcurl and URLSession can apply the settings by themselves, without checks of ours.
@@ -23,6 +28,9 @@ extension TLSConfiguration {
         if !hostsWithoutTrust.isEmpty || !hostsWithoutName.isEmpty { needs.append("hosts exempt from verification") }
         return needs.isEmpty ? nil : needs.joined(separator: ", ")
     }
+
+    /// The settings that need checks of ours at each connection, as text. `nil` if the system's own checks are enough.
+    package var settingsBeyondSystem: String? { whatURLSessionOnLinuxCannotDo }
 
     /// The error of a transport on URLSession on Linux, if the settings need more than it supports.
     func refusalOfURLSessionOnLinux(_ request: HTTPRequest?) -> TransportError? {
@@ -65,7 +73,7 @@ extension TLSConfiguration {
     }
 
     /// Throws if the settings require TLS and the request would be sent without TLS.
-    func checkScheme(_ request: HTTPRequest) throws {
+    package func checkScheme(_ request: HTTPRequest) throws {
         guard isRequired, !request.url.isHTTPS else { return }
         let message = "The TLS settings require https (TLSConfiguration.isRequired), so nothing is sent to this URL."
         throw TransportError(.tlsFailed, message, request: request)

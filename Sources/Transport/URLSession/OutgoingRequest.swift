@@ -1,15 +1,16 @@
-internal import Foundation
-
 #if canImport(FoundationNetworking)
-internal import FoundationNetworking
+internal import Foundation
+package import FoundationNetworking
+#else
+package import Foundation
 #endif
 
 /// A request in Foundation's form, without its body. Throws if Foundation would send something else than the caller asked
 /// for.
-struct OutgoingRequest {
-    private(set) var urlRequest: URLRequest
+package struct OutgoingRequest {
+    package private(set) var urlRequest: URLRequest
 
-    init(_ request: HTTPRequest) throws {
+    package init(_ request: HTTPRequest) throws {
         try Self.checkURL(request)
         try Self.checkBody(request)
         var urlRequest = URLRequest(url: request.url, cachePolicy: .reloadIgnoringLocalCacheData)

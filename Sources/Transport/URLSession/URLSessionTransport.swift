@@ -139,7 +139,7 @@ public import Foundation
 public final class URLSessionTransport: Transport {
     private let session: URLSession
     private let delegate: SessionDelegate
-    private let tls: TLSConfiguration
+    package let tls: TLSConfiguration
     private let timeouts: Timeouts
     private let streamBuffer: Int
     private let time: TimeSource
@@ -334,6 +334,8 @@ extension URLSessionTransport {
     }
 }
 #endif
+
+extension URLSessionTransport: TLSConfiguredTransport {}
 
 extension Transport where Self == URLSessionTransport {
     /// Sends over the network with Foundation's `URLSession`: see ``URLSessionTransport``.
