@@ -23,6 +23,7 @@ let package = Package(
         .library(name: "Interceptors", targets: ["Interceptors"]),
         .library(name: "Middlewares", targets: ["Middlewares"]),
         .library(name: "Images", targets: ["Images"]),
+        .library(name: "BackgroundTransfers", targets: ["BackgroundTransfers"]),
         .library(name: "Recordings", targets: ["Recordings"]),
         .library(name: "TransportTesting", targets: ["TransportTesting"]),
         .library(name: "MiddlewaresTesting", targets: ["MiddlewaresTesting"]),
@@ -62,6 +63,8 @@ let package = Package(
         ),
         // Apart from Middlewares, so that an app without images in cells doesn't link it.
         .target(name: "Images", dependencies: ["Middlewares"], swiftSettings: settings),
+        // Apart from Middlewares, so that an app without background transfers doesn't link it.
+        .target(name: "BackgroundTransfers", dependencies: ["Middlewares", "HTTPSyntax"], swiftSettings: settings),
         // Apart from Interceptors, so that an app without recordings and files that answer doesn't link them.
         .target(name: "Recordings", dependencies: ["Interceptors", "HTTPSyntax"], swiftSettings: settings),
         .target(
@@ -161,6 +164,11 @@ let package = Package(
             dependencies: ["Images", "TransportTesting", "TestSupport"],
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "BackgroundTransfersTests",
+            dependencies: ["BackgroundTransfers", "TransportTesting", "TestSupport"],
+            swiftSettings: settings
+        ),
         // The tests of recordings start copies of this program, kill them, and let them share files.
         .executableTarget(
             name: "RecordingProcess",
@@ -194,14 +202,14 @@ let package = Package(
             name: "MiddlewaresTests",
             dependencies: [
                 "Middlewares", "HTTPSyntax", "TransportTesting", "MiddlewaresTesting", "TestSupport", "CacheProcess",
-                "NetworkProcess", "ExampleInterceptors",
+                "NetworkProcess", "ExampleInterceptors", "BackgroundTransfers",
             ],
             swiftSettings: settings
         ),
         // A new app in Xcode has this setting: declarations belong to the main actor unless they say otherwise.
         .testTarget(
             name: "MainActorTests",
-            dependencies: ["Images", "Middlewares"],
+            dependencies: ["BackgroundTransfers", "Images", "Middlewares"],
             swiftSettings: settings + [.defaultIsolation(MainActor.self)]
         ),
         .testTarget(

@@ -4,7 +4,7 @@ import pathlib
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-MODULES = ["Transport", "Interceptors", "Recordings", "TransportTesting", "Images", "Middlewares", "MiddlewaresTesting"]
+MODULES = ["Transport", "Interceptors", "Recordings", "TransportTesting", "Images", "BackgroundTransfers", "Middlewares", "MiddlewaresTesting"]
 
 
 def products():

@@ -38,8 +38,8 @@ extension HTTPErrorCode {
     public static let invalidRequest = Self(rawValue: "invalidRequest")
     /// `TransportError`: the URL isn't an absolute http or https URL with a host.
     public static let unsupportedURL = Self(rawValue: "unsupportedURL")
-    /// `TransportError`, `TLSConfigurationError`, `AuthenticationError`, `SigningError`: the transport, the platform or the system's
-    /// cryptography can't do what the request or the settings demand, so the request isn't sent.
+    /// `TransportError`, `TLSConfigurationError`, `AuthenticationError`, `SigningError`, `BackgroundTransferError`: the transport, the
+    /// platform or the system's cryptography can't do what the request or the settings demand, so the request isn't sent.
     public static let unsupported = Self(rawValue: "unsupported")
     /// `TransportError`: the request's context forbids sending (``HTTPContext/sendingForbidden``), and nothing was sent.
     public static let sendingForbidden = Self(rawValue: "sendingForbidden")

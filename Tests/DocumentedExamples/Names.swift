@@ -1,3 +1,4 @@
+import BackgroundTransfers
 import Foundation
 import Images
 import Middlewares
@@ -117,6 +118,7 @@ func show(_ user: User) {}
 func finish(_ completion: some Any) {}
 
 let url: URL = some()
+let transfers: BackgroundTransfers = some()
 let folder: URL = some()
 let baseURL = url, nextURL = url, newsURL = url, filmURL = url
 let proxyURL = url, photo = url, file = url, cachesDirectory = url, caches = url, downloads = url

@@ -1,3 +1,4 @@
+import BackgroundTransfers
 import Foundation
 import Images
 import Middlewares
@@ -83,6 +84,12 @@ final class Cell {
     }
 }
 
+final class Library {
+    private(set) var notes: [String] = []
+
+    func add(_ end: BackgroundTransfer.End) { notes.append(end.transfer.note) }
+}
+
 struct MainActorTests {
     @Test func cellOfTheMainActorShowsImages() async throws {
         let stub = StubTransport()
@@ -96,6 +103,28 @@ struct MainActorTests {
         let cell = Cell()
         try await cell.show("/a", from: images)
         #expect(cell.shown == ["abcd", "abcd", "ab"].map { Data($0.utf8) })
+    }
+
+    @Test func modelOfTheMainActorReceivesTheEndsOfTransfers() async throws {
+        let stub = StubTransport()
+        stub.enqueue(.text("film"))
+        let folder = FileManager.default.temporaryDirectory.appending(path: "main-actor-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let model = Library()
+        let (stream, delivered) = AsyncStream.makeStream(of: Void.self)
+        let transfers = try BackgroundTransfers(
+            "main-actor",
+            preparing: Client(baseURL: URL(string: "https://api.example.com"), interceptors: [], transport: stub),
+            session: .inProcess(),
+            folder: folder
+        ) { end in
+            await model.add(end)
+            delivered.finish()
+        }
+        let source = HTTPRequest(method: .put, url: URL(string: "https://api.example.com/a")!, body: "x")
+        try await transfers.upload(source, note: "a")
+        for await _ in stream {}
+        #expect(model.notes == ["a"])
     }
 
     @Test func appOfTheMainActorCallsAndDecodes() async throws {

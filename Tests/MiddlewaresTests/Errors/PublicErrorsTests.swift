@@ -1,3 +1,4 @@
+import BackgroundTransfers
 import Foundation
 import TestSupport
 import Testing
@@ -25,6 +26,7 @@ import Testing
             SignedPinsError(.pinsExpired, "The list has expired."),
             DownloadError(.digestMismatch, "The content has another digest.", request: secretRequest),
             UploadError(.uploadStalled, "The server takes no more bytes.", request: secretRequest),
+            BackgroundTransferError(.transferLost, "The transfer stopped.", request: secretRequest),
             ChainOrderError(.sharedResponse, "The order is wrong.", request: secretRequest),
             AuthenticationError(.signedOut, "Sign in first.", request: secretRequest),
             SigningError(.unknownOrigin, "No origin.", request: secretRequest),

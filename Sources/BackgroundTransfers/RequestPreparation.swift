@@ -1,0 +1,90 @@
+internal import Foundation
+internal import Middlewares
+internal import Synchronization
+
+/// Runs the chain of a client on a request, up to the point where the request would be sent.
+///
+/// The request doesn't get a response then, but a `CancellationError`. Every interceptor passes this error on: it isn't retried,
+/// stored, judged or counted. A made-up response could be stored by a cache, opened as an envelope, or close a circuit.
+struct RequestPreparation: Sendable {
+    private let client: Client
+
+    init(_ client: Client) {
+        self.client = Client(
+            baseURL: client.baseURL,
+            interceptors: client.chain.interceptors,
+            transport: Self.ending(client.chain.transport)
+        )
+    }
+
+    /// The transport with its own interceptors, if it has some.
+    private static func ending(_ transport: any Transport) -> any Transport {
+        switch transport {
+        case let chain as InterceptorChain: InterceptorChain(chain.interceptors, transport: ending(chain.transport))
+        case let client as Client: RequestPreparation(client).client
+        default: CapturingTransport(base: transport)
+        }
+    }
+
+    /// Returns the request as the chain would send it.
+    ///
+    /// - Throws: ``BackgroundTransferError`` with `answeredByChain`; errors of the chain.
+    func prepare(_ request: HTTPRequest) async throws -> HTTPRequest {
+        let capture = RequestCapture()
+        var given = request
+        given.context.capture = capture
+        // So that no cache answers.
+        given.context.isForDownloadedPart = true
+        var failure: (any Error)?
+        do {
+            try await client.send(given).body.discard()
+        } catch {
+            failure = error
+        }
+        try Task.checkCancellation()
+        guard var prepared = capture.request else {
+            if let failure, !(failure is CancellationError) { throw failure }
+            throw BackgroundTransferError(
+                .answeredByChain,
+                "An interceptor answered the request or joined it to another one, so there is nothing to enqueue. Prepare"
+                    + " background transfers with a chain that only adds what a request needs, such as fields and credentials.",
+                request: request
+            )
+        }
+        prepared.context.capture = nil
+        prepared.context.isForDownloadedPart = request.context.isForDownloadedPart
+        try prepared.validate()
+        return prepared
+    }
+}
+
+/// The first request that reaches the end of the chain. An interceptor that repeats every failure may send more.
+private final class RequestCapture: Sendable {
+    private let captured = Mutex<HTTPRequest?>(nil)
+
+    var request: HTTPRequest? { captured.withLock { $0 } }
+
+    func take(_ request: HTTPRequest) { captured.withLock { $0 = $0 ?? request } }
+}
+
+extension HTTPContext {
+    private enum CaptureKey: HTTPContextKey { static var defaultValue: RequestCapture? { nil } }
+
+    /// On a request that is being prepared: where its final form goes.
+    fileprivate var capture: RequestCapture? {
+        get { self[CaptureKey.self] }
+        set { self[CaptureKey.self] = newValue }
+    }
+}
+
+/// The end of a chain that prepares requests.
+private struct CapturingTransport: Transport {
+    /// Sends the requests that interceptors make themselves, such as one for a new token.
+    let base: any Transport
+
+    func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
+        guard let capture = request.context.capture else { return try await base.send(request) }
+        capture.take(request)
+        throw CancellationError()
+    }
+}

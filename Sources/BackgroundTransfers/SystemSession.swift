@@ -1,0 +1,151 @@
+#if canImport(Darwin)
+internal import Foundation
+internal import Middlewares
+internal import Synchronization
+
+/// The system's background session.
+///
+/// A session lives until the process ends: the system doesn't allow a second one with the same identifier meanwhile.
+struct SystemSession: BackgroundSession {
+    private let session: URLSession
+
+    /// - Parameters:
+    ///   - identifier: names the session across launches.
+    ///   - isDiscretionary: whether the system waits for a good moment.
+    ///   - timeLimit: the longest time of one attempt.
+    ///   - receive: gets the session's reports, those about earlier launches too.
+    init(_ identifier: String, isDiscretionary: Bool, timeLimit: Duration, receive: @escaping SessionReceiver) {
+        let configuration = URLSessionConfiguration.background(withIdentifier: identifier)
+        configuration.isDiscretionary = isDiscretionary
+        configuration.sessionSendsLaunchEvents = true
+        configuration.timeoutIntervalForResource = max(1, Double(timeLimit.components.seconds))
+        // The session stores nothing beside the files.
+        configuration.urlCache = nil
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        configuration.httpCookieStorage = nil
+        configuration.httpShouldSetCookies = false
+        configuration.httpCookieAcceptPolicy = .never
+        configuration.urlCredentialStorage = nil
+        let delegate = SystemSessionDelegate(receive)
+        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+    }
+
+    func start(_ task: TransferTask, _ request: HTTPRequest, upload: URL?) throws {
+        try request.validate()
+        let outgoing = try OutgoingRequest(request).urlRequest
+        let system: URLSessionTask
+        if let upload {
+            system = session.uploadTask(with: outgoing, fromFile: upload.resolvingSymlinksInPath())
+        } else {
+            system = session.downloadTask(with: outgoing)
+        }
+        system.taskDescription = task.text
+        system.resume()
+    }
+
+    func cancel(_ task: TransferTask) {
+        session.getAllTasks { tasks in
+            for system in tasks where system.taskDescription == task.text { system.cancel() }
+        }
+    }
+
+    func cancel(number: Int) {
+        session.getAllTasks { tasks in
+            for system in tasks where system.taskIdentifier == number { system.cancel() }
+        }
+    }
+
+    func list() async -> [ListedTask] {
+        await session.allTasks.map {
+            ListedTask(number: $0.taskIdentifier, task: TransferTask(text: $0.taskDescription))
+        }
+    }
+
+    // Only the end of the process ends it.
+    func close() {}
+}
+
+/// Turns the delegate's methods into reports. The system calls them one after another.
+private final class SystemSessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
+    private let receive: SessionReceiver
+    /// The contents of the responses to uploads, by the tasks' numbers.
+    private let contents = Mutex<[Int: Data]>([:])
+
+    init(_ receive: @escaping SessionReceiver) { self.receive = receive }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didSendBodyData bytesSent: Int64,
+        totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        report(task, totalBytesSent, of: totalBytesExpectedToSend)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        downloadTask: URLSessionDownloadTask,
+        didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64,
+        totalBytesExpectedToWrite: Int64
+    ) {
+        report(downloadTask, totalBytesWritten, of: totalBytesExpectedToWrite)
+    }
+
+    private func report(_ system: URLSessionTask, _ completed: Int64, of total: Int64) {
+        guard let task = TransferTask(text: system.taskDescription) else { return }
+        receive(.progressed(task, TransferProgress(completed: completed, total: total > 0 ? total : nil)))
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        contents.withLock { contents in
+            let content = contents[dataTask.taskIdentifier] ?? Data()
+            contents[dataTask.taskIdentifier] = content + data.prefix(uploadResponseLimit - content.count)
+        }
+    }
+
+    // The file exists only until this method returns.
+    func urlSession(
+        _ session: URLSession,
+        downloadTask: URLSessionDownloadTask,
+        didFinishDownloadingTo location: URL
+    ) {
+        guard let task = TransferTask(text: downloadTask.taskDescription), let response = Self.response(downloadTask)
+        else { return }
+        receive(.downloaded(task, response, location))
+    }
+
+    func urlSession(_ session: URLSession, task system: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let content = contents.withLock { $0.removeValue(forKey: system.taskIdentifier) } ?? Data()
+        guard let task = TransferTask(text: system.taskDescription) else { return }
+        let response = Self.response(system)
+        let failure = error.map { Self.failure($0, hasHead: response != nil) }
+        receive(.completed(task, response, failure: failure, content: content))
+    }
+
+    func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) { receive(.eventsFinished) }
+
+    private static func response(_ system: URLSessionTask) -> TransferResponse? {
+        guard let response = system.response as? HTTPURLResponse else { return nil }
+        return TransferResponse(status: response.statusCode, from: system.originalRequest?.url, to: response.url) {
+            response.value(forHTTPHeaderField: $0.rawName)
+        }
+    }
+
+    private static func failure(_ error: any Error, hasHead: Bool) -> TransferFailure {
+        guard let failure = error as? URLError, failure.code == .cancelled else {
+            let failure = SessionFailure.error(error, hasHead: hasHead)
+            return TransferFailure(failure.code, failure.message)
+        }
+        let reason =
+            switch failure.backgroundTaskCancelledReason {
+            case .userForceQuitApplication: "because the user quit the app"
+            case .backgroundUpdatesDisabled: "because the user doesn't allow the app to update in the background"
+            case .insufficientSystemResources: "because the system ran short of resources"
+            default: "without a reason"
+            }
+        return TransferFailure(.cancelledBySystem, "The system cancelled the transfer \(reason). Enqueue it again.")
+    }
+}
+#endif

@@ -1,0 +1,131 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+import TransportTesting
+
+@testable import BackgroundTransfers
+
+@Suite(.againstHanging) struct RenewalTests {
+    @Test func rejectedTokenIsReplacedByTheChain() async throws {
+        let world = try TransferWorld()
+        world.stub.enqueue(.text("no", status: 401), .text("film"))
+        let number = Atomic(0)
+        let token: any Interceptor = .intercept { request, next in
+            request.headerFields[.authorization] = "Bearer \(number.wrappingAdd(1, ordering: .relaxed).newValue)"
+            return try await next(request)
+        }
+        let transfers = try world.launch([token]) { end in
+            #expect(end.failure?.isUnauthorized == true && end.transfer.attempt == 2)
+            return request()
+        }
+        let transfer = try await transfers.download(request(), to: world.file)
+        let end = await world.ends.reached(1)[0]
+        #expect(try end.result.get().status == 200)
+        #expect(end.transfer.id == transfer.id && end.transfer.attempt == 2)
+        #expect(world.stub.requests.map { $0.headerFields[.authorization] } == ["Bearer 1", "Bearer 2"])
+    }
+
+    @Test func attemptsAreBounded() async throws {
+        let world = try TransferWorld()
+        world.stub.on(.get, "/v1/*", .text("no", status: 401))
+        let transfers = try world.launch(maxAttempts: 3) { _ in request() }
+        try await transfers.download(request(), to: world.file)
+        let end = await world.ends.reached(1)[0]
+        #expect(end.failure?.isUnauthorized == true && end.transfer.attempt == 3)
+        #expect(world.stub.requests.count == 3)
+    }
+
+    @Test func otherFailuresAreNotRenewed() async throws {
+        let world = try TransferWorld()
+        world.stub.enqueue(.text("no", status: 500))
+        let transfers = try world.launch { _ in
+            Issue.record("renewed")
+            return request()
+        }
+        try await transfers.download(request(), to: world.file)
+        let failure = await world.ends.reached(1)[0].failure
+        #expect(failure?.isServerFault == true && world.stub.requests.count == 1)
+    }
+
+    @Test func withoutARequestTheFirstFailureIsTheEnd() async throws {
+        struct SignedOut: Error {}
+        let world = try TransferWorld()
+        world.stub.on(.get, "/v1/*", .text("no", status: 401))
+        let asked = Tally()
+        let transfers = try world.launch { _ in
+            if asked.count() == 1 { return nil }
+            throw SignedOut()
+        }
+        for count in 1...2 {
+            try await transfers.download(request(), to: world.file)
+            let end = await world.ends.reached(count)[count - 1]
+            #expect(end.failure?.isUnauthorized == true)
+        }
+        #expect(world.problems.withLock { $0 }.map { $0 is SignedOut } == [true])
+    }
+
+    @Test func cancellingWhileARequestIsPreparedStartsNothing() async throws {
+        let world = try TransferWorld()
+        world.stub.enqueue(.text("no", status: 401))
+        let (entered, gate) = (Latch(), Gate())
+        let transfers = try world.launch { _ in
+            entered.open()
+            await gate.opened()
+            return request()
+        }
+        let transfer = try await transfers.download(request(), to: world.file)
+        await entered.opened()
+        transfers.cancel(transfer.id)
+        let end = await world.ends.reached(1)[0]
+        #expect(end.failure is CancellationError)
+        gate.open()
+        await transfers.eventsDelivered()
+        #expect(world.stub.requests.count == 1 && world.names == [])
+    }
+
+    /// The renewal of a machine, in every order of the events that can come with it.
+    @Test func everyOrderOfARenewalEndsOnce() {
+        let (first, second) = (
+            TransferTask(id: BackgroundTransfer.ID(rawValue: "a"), attempt: 1),
+            TransferTask(id: BackgroundTransfer.ID(rawValue: "a"), attempt: 2)
+        )
+        let file = URL(filePath: "/tmp/file")
+        let events: [TransferEvent] = [
+            .downloaded(first, .status(401), file), .completed(first, .status(401), failure: nil), .started(second),
+            .downloaded(second, .status(200), file), .completed(second, .status(200), failure: nil),
+            .notRenewed(second),
+            .cancelled(first.id),
+        ]
+        var wrong: [[Int]] = []
+        for order in permutations(Array(events.indices)) {
+            var world = ProcessWorld(FakeDisk(files: [oldFile: "old"]), maxAttempts: 2)
+            world.enqueue(.download())
+            world.handle(.started(first))
+            for index in order { world.handle(events[index]) }
+            var states = world.storage.log.map(\.disk)
+            world.finish()
+            if !Self.isRight(world) { wrong.append(order) }
+            // A kill after any change: the tasks are gone, or the second one is listed.
+            states.append(world.storage.disk)
+            for disk in states where !disk.records.isEmpty {
+                for listed in [[], [ListedTask(number: 2, task: second)]] {
+                    var next = ProcessWorld(disk, maxAttempts: 2)
+                    next.handle(.listed(listed, isFinal: true))
+                    next.handle(.downloaded(second, .status(200), file))
+                    next.handle(.completed(second, .status(200), failure: nil))
+                    next.finish()
+                    if !Self.isRight(next) { wrong.append(order) }
+                }
+            }
+        }
+        #expect(wrong.isEmpty, "\(wrong.count), such as \(wrong.prefix(3))")
+    }
+
+    private static func isRight(_ world: ProcessWorld) -> Bool {
+        let disk = world.storage.disk
+        let isFinished = if case .finished = world.ends.first?.ending { true } else { false }
+        return world.ends.count == 1 && disk.records.isEmpty && disk.hidden.isEmpty
+            && isFinished == (disk.files[oldFile] == "new")
+    }
+}
