@@ -2,7 +2,7 @@
 /// checked and skipped.
 package struct StructuredField {
     /// The value of an Item, without its parameters.
-    package enum Value: Sendable, Hashable {
+    package enum Value: Sendable, Equatable {
         case integer(Int64)
         case boolean(Bool)
         /// A value of another type, or an inner list.

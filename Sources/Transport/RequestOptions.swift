@@ -62,6 +62,9 @@ extension HTTPContext {
     private enum UploadProgressKey: HTTPContextKey {
         static var defaultValue: (@Sendable (TransferProgress) -> Void)? { nil }
     }
+    private enum TakenBytesKey: HTTPContextKey {
+        static var defaultValue: (@Sendable (Int64) -> Void)? { nil }
+    }
     private enum DownloadProgressKey: HTTPContextKey {
         static var defaultValue: (@Sendable (TransferProgress) -> Void)? { nil }
     }
@@ -101,6 +104,14 @@ extension HTTPContext {
     public var uploadProgress: (@Sendable (TransferProgress) -> Void)? {
         get { self[UploadProgressKey.self] }
         set { self[UploadProgressKey.self] = newValue }
+    }
+
+    /// On a request: called with the number of bytes that the transport has taken from the body, before they can reach the server.
+    ///
+    /// ``uploadProgress`` may be late. A transport that can't report each byte in time never calls this closure.
+    package var takenBytes: (@Sendable (Int64) -> Void)? {
+        get { self[TakenBytesKey.self] }
+        set { self[TakenBytesKey.self] = newValue }
     }
 
     /// On a request: called as the response's body arrives, from any thread. The closure must return quickly.

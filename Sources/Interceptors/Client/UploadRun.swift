@@ -40,15 +40,15 @@ struct UploadRun: Sendable {
             case .create, .askForOffset, .append:
                 discard(exchange)
                 if plan.waits { try await wait(plan, exchange) }
-            case .finish: return try await result(try exchange.get())
+            case .finish: return try await result(try exchange.get(), isComplete: true)
             case .finishWithOffset:
                 discard(exchange)
-                if let question { return try await result(question) }
+                if let question { return try await result(question, isComplete: true) }
                 throw error(.fail(.stalled), exchange)
             case .giveUp, .fail:
                 if case .giveUp = plan.step, case .success(let response) = exchange, response.status.kind != .successful
                 {
-                    return try await result(response)
+                    return try await result(response, isComplete: false)
                 }
                 throw error(plan.step, exchange)
             }
@@ -79,7 +79,7 @@ struct UploadRun: Sendable {
         plan.limits.take(reports.limits)
         if naming.url != nil || naming.fault != nil { plan.name() }
         if let offset = reports.offset { plan.note(interimOffset: offset) }
-        plan.proceed(after: UploadOutcome(end: end, sent: reports.sent ?? .max))
+        plan.proceed(after: UploadOutcome(end: end, sent: end.sentNothing ? 0 : reports.sent ?? .max))
         if plan.acknowledged > 0 { progress?.report(plan.acknowledged) }
         return exchange
     }
@@ -113,10 +113,10 @@ struct UploadRun: Sendable {
     }
 
     /// The response of a complete upload, or of the server's refusal.
-    private func result(_ response: HTTPResponse) async throws -> HTTPResponse {
+    private func result(_ response: HTTPResponse, isComplete: Bool) async throws -> HTTPResponse {
         try await ResponseDecoding(decoder: client.decoder, method: request.method, url: request.url)
             .checkStatus(of: response, as: Data.self)
-        progress?.report(requests.length)
+        if isComplete { progress?.report(requests.length) }
         return response
     }
 

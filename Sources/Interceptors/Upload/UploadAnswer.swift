@@ -3,7 +3,7 @@ internal import HTTPSyntax
 internal import Transport
 
 /// What a response says about an upload. A field with an invalid value counts as missing, as the draft says.
-struct UploadAnswer: Sendable, Hashable {
+struct UploadAnswer: Sendable {
     let status: Int
     var offset: Int64?
     var isComplete: Bool?
@@ -46,7 +46,7 @@ extension UploadAnswer {
 }
 
 /// The limits of a server. `nil` for a limit that the server hasn't named.
-struct UploadLimits: Sendable, Hashable {
+struct UploadLimits: Sendable, Equatable {
     /// The maximum number of bytes of the whole content.
     var maxSize: Int64?
     /// The maximum number of bytes in one request.

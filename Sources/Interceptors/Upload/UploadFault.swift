@@ -1,7 +1,7 @@
 internal import Transport
 
 /// A reason why an upload can't go on.
-enum UploadFault: String, Sendable, Hashable {
+enum UploadFault: Sendable {
     case offsetBeyondLength, offsetBeyondSent, offsetDecreased, offsetMissing
     case lengthChanged, locationChanged, locationInvalid, insecureLocation
     case completeTooEarly

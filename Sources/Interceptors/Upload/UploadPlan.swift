@@ -1,7 +1,7 @@
 internal import Transport
 
 /// The next action of an upload.
-enum UploadStep: Sendable, Hashable {
+enum UploadStep: Sendable, Equatable {
     /// Make the upload at the server by a request with this range of the content, possibly an empty one.
     case create(Range<Int64>)
     /// Ask how many bytes the server has.
@@ -29,8 +29,8 @@ extension UploadStep {
 }
 
 /// The end of one request of an upload.
-struct UploadOutcome: Sendable, Hashable {
-    enum End: Sendable, Hashable {
+struct UploadOutcome: Sendable {
+    enum End: Sendable {
         case answered(UploadAnswer)
         /// - Parameters:
         ///   - isTemporary: whether another attempt may succeed.
@@ -39,8 +39,13 @@ struct UploadOutcome: Sendable, Hashable {
     }
 
     let end: End
-    /// The upper bound of the bytes of its content that the server can have.
+    /// An upper bound of the bytes of its content that the server can have.
     var sent: Int64 = .max
+}
+
+extension UploadOutcome.End {
+    /// Whether no server has seen any of the request.
+    var sentNothing: Bool { if case .failed(_, sentNothing: true) = self { true } else { false } }
 }
 
 /// The decisions of an upload. A value without clock and network: it says which request comes next.

@@ -3,7 +3,7 @@ internal import HTTPSyntax
 internal import Transport
 
 /// A protocol for uploads that continue, as it appears in the fields of requests.
-enum UploadProtocol: String, Sendable, Hashable, Codable {
+enum UploadProtocol: String, Sendable, Codable {
     /// draft-ietf-httpbis-resumable-upload, interop version 8.
     case draft = "draft-8"
     /// tus 1.0.0 (tus.io).

@@ -18,7 +18,7 @@ public import Transport
 /// ```
 public struct UploadResuming: Sendable {
     /// Whether the request that makes the upload carries content.
-    public struct Creation: Sendable, Hashable {
+    public struct Creation: Sendable {
         let hasContent: Bool
 
         /// The content goes with the first request.

@@ -8,7 +8,7 @@ struct UploadReports: Sendable {
     var limits = UploadLimits()
     /// The greatest offset that the server has named.
     var offset: Int64?
-    /// The bytes that the transport has taken from the content of the request; `nil` without a report.
+    /// The bytes that the transport has taken from the content of the request; `nil` if it doesn't say so.
     var sent: Int64?
 }
 
@@ -35,10 +35,8 @@ final class UploadWatch: Sendable {
         _ kind: UploadProtocol,
         _ progress: UploadProgress?
     ) {
-        request.context.uploadProgress = { [self] report in
-            state.withLock { $0.sent = max($0.sent ?? 0, report.completed) }
-            progress?.report(start + report.completed)
-        }
+        request.context.uploadProgress = { report in progress?.report(start + report.completed) }
+        request.context.takenBytes = { [self] count in state.withLock { $0.sent = max($0.sent ?? 0, count) } }
         guard kind == .draft, request.method != .head else { return }
         let (url, next) = (request.url, request.context.interim)
         request.context.interim = { [self] head in

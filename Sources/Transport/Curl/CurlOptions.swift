@@ -25,7 +25,7 @@ extension CurlEngine {
             proxy: configuration.proxy,
             timeLimits: TimeLimits(timeouts(of: request), calledAt: calledAt),
             upload: Self.needsUpload(request)
-                ? CurlUpload(length: request.body.length, onProgress: request.context.uploadProgress) : nil
+                ? CurlUpload(length: request.body.length, onProgress: Self.progress(of: request)) : nil
         )
         transfer.isRepetition = calledAt != nil
         if transfer.bodyMode.bufferLimit == nil { transfer.download = makeDownload(for: transfer) }
@@ -55,6 +55,16 @@ extension CurlEngine {
             if let transfer { loop.send(.cancel(transfer)) }
         } onReleased: { [self] in
             release()
+        }
+    }
+
+    /// Called with each piece of the body before libcurl sends it.
+    private static func progress(of request: HTTPRequest) -> (@Sendable (TransferProgress) -> Void)? {
+        let progress = request.context.uploadProgress
+        guard let taken = request.context.takenBytes else { return progress }
+        return { report in
+            taken(report.completed)
+            progress?(report)
         }
     }
 

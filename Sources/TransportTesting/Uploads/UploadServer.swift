@@ -94,6 +94,7 @@ public final class UploadServer: Transport, Sendable {
         for try await chunk in request.body {
             let room = (admission.cut ?? .max) - content.count
             content += chunk.prefix(max(0, room))
+            request.context.takenBytes?(Int64(content.count))
             let progress = TransferProgress(completed: Int64(content.count), total: request.body.length)
             request.context.uploadProgress?(progress)
             try Task.checkCancellation()

@@ -45,6 +45,19 @@ import Testing
         }
     }
 
+    @Test func anUploadThatNothingWasSentForStartsOver() {
+        var plan = UploadPlan(.draft, length: 100, resuming: .draft, isRepeatable: false)
+        plan.name()
+        let unsent = UploadOutcome(end: .failed(isTemporary: true, sentNothing: true), sent: 0)
+        plan.proceed(after: unsent)
+        plan.proceed(after: answer(404))
+        #expect(plan.step == .create(0..<100))
+        plan.name()
+        plan.proceed(after: UploadOutcome(end: .failed(isTemporary: true, sentNothing: false), sent: 60))
+        plan.proceed(after: answer(404))
+        #expect(plan.step == .fail(.forgotten), "once")
+    }
+
     @Test func anInterimOffsetCountsAsAcknowledged() {
         var plan = plan(.draft)
         plan.note(interimOffset: 30)

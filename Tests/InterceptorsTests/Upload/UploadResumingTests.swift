@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 import TransportTesting
 
+@testable import Transport
+
 @Suite(.againstHanging) struct UploadResumingTests {
     private let content = uploadContent(100)
 
@@ -233,6 +235,35 @@ import TransportTesting
         let server = UploadServer(faults: (kind == 0 ? [] : [.none]) + cuts)
         try await server.client().uploadPieces(content, resuming: .bothProtocols[kind])
         #expect(server.completed == [content])
+    }
+
+    @Test(arguments: 0..<2) func aTransportThatReportsLateMakesTheServerNoLiar(kind: Int) async throws {
+        let server = UploadServer(faults: (kind == 0 ? [] : [.none]) + [.cut(after: 40)])
+        let late = InterceptingTransport { request in
+            var request = request
+            request.context.takenBytes = nil
+            if let report = request.context.uploadProgress {
+                request.context.uploadProgress = { progress in
+                    report(TransferProgress(completed: progress.completed / 2, total: progress.total))
+                }
+            }
+            return try await server.send(request)
+        }
+        try await makeUploadClient(late).uploadPieces(content, resuming: .bothProtocols[kind])
+        #expect(server.completed == [content])
+    }
+
+    @Test(arguments: 0..<2) func aRefusedUploadIsNotReportedAsComplete(kind: Int) async throws {
+        let server = UploadServer(faults: (kind == 0 ? [] : [.none]) + [.cut(after: 40), .refuse(403)])
+        let last = Mutex<TransferProgress?>(nil)
+        let response = try await server.client().upload(
+            .raw(piecewise(content), type: nil),
+            to: "/files",
+            resuming: .bothProtocols[kind],
+            context: .with(\.validatesStatus, false)
+        ) { report in last.withLock { $0 = report } }
+        #expect(response.status == 403)
+        #expect(last.withLock { $0?.completed } == 40)
     }
 
     // MARK: Limits

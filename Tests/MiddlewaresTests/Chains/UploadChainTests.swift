@@ -120,6 +120,22 @@ import TransportTesting
         #expect(redirecting.hosts == ["api.example.com"] + Array(repeating: "storage.example.com", count: 3))
     }
 
+    @Test func aRedirectOverSocketsIsResumedWhereItLed() async throws {
+        let (front, storage) = (try MockServer(), try MockServer())
+        defer {
+            front.stop()
+            storage.stop()
+        }
+        let uploads = UploadServer(faults: [.cut(after: 40)])
+        uploads.serve(on: storage)
+        front.on(nil, "/files", .status(307, headers: [.location: "\(storage.url)/deep/files"]))
+        let client = Client(baseURL: front.url, interceptors: [.followRedirects()])
+        _ = try await upload(client, 0)
+        #expect(uploads.completed == [content])
+        #expect(front.requests.count == 1)
+        #expect(storage.requests.map(\.path) == ["/deep/files", "/uploads/0", "/uploads/0"])
+    }
+
     @Test(arguments: 0..<2) func anUploadStartsNoWaitThatEndsAfterTheDeadline(kind: Int) async throws {
         let clock = ManualClock()
         let time = TimeSource(clock: clock, random: RandomSource { .max })
