@@ -220,19 +220,21 @@ extension TransferCore {
     @concurrent
     private func begin(_ record: TransferRecord, _ request: HTTPRequest) async throws -> BackgroundTransfer {
         let (request, upload) = try await content(of: request, for: record)
+        let effects: [TransferEffect]
         do {
-            try state.withLock { state in
+            effects = try state.withLock { state in
                 guard !state.isClosed else { throw CancellationError() }
                 if let destination = record.destination, state.machine.isDownloading(to: destination) {
                     throw Self.busy(destination.url, request)
                 }
                 try state.folder.write(record)
-                _ = state.machine.handle(.enqueued(record))
+                return state.machine.handle(.enqueued(record), in: &state.folder)
             }
         } catch {
             try? state.withLock { try $0.folder.remove(record) }
             throw error
         }
+        for effect in effects { perform(effect) }
         do {
             try current?.start(record.task, request, upload: upload)
         } catch {

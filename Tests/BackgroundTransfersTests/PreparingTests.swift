@@ -55,6 +55,15 @@ import TransportTesting
         #expect(log.withLock { $0 } == [.request, .cancellation])
     }
 
+    @Test func preparingOpensNoCircuitAndKeepsNoPermit() async throws {
+        let stub = StubTransport()
+        stub.on(.get, "/v1/film", .text("film"))
+        let limits: [any Interceptor] = [.circuitBreaker(.consecutiveFailures(1)), .limitConcurrency(1)]
+        for _ in 0..<5 { _ = try await prepare(limits) }
+        let client = Client(baseURL: apiURL, interceptors: limits, transport: stub)
+        #expect(try await client.send(request()).status == 200)
+    }
+
     @Test func responseInTheCacheDoesNotKeepARequestFromBeingPrepared() async throws {
         let stub = StubTransport()
         stub.enqueue(.text("old", headers: [.cacheControl: "max-age=1000"]))
