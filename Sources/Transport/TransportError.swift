@@ -60,7 +60,8 @@ extension HTTPErrorCode {
     /// `TransportError`, `DownloadError`: the received bytes aren't an HTTP response, or the content has a coding that nobody
     /// asked for.
     public static let invalidResponse = Self(rawValue: "invalidResponse")
-    /// `TransportError`, `CacheStoreError`: a body is longer than the limit for reading or storing it.
+    /// `TransportError`, `CacheStoreError`, `UploadError`: a body is longer than the limit for reading or storing it, or than the server
+    /// takes.
     public static let bodyTooLarge = Self(rawValue: "bodyTooLarge")
     /// `TransportError`, `SigningError`: a one-shot body would have to be read a second time.
     public static let bodyNotReplayable = Self(rawValue: "bodyNotReplayable")
