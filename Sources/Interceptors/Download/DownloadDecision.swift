@@ -85,15 +85,10 @@ enum DownloadDecision: Sendable, Hashable {
 
     /// The range of a partial response, or `nil` if the response can't continue the bytes.
     private static func range(in fields: HTTPFields, for demand: RangeDemand) -> Range<Int64>? {
-        // Several parts have their ranges in the content, and nobody asked for several (§15.3.7.2).
-        let values = fields[values: .contentRange]
-        guard !ContentDecoding.isCoded(fields), values.count == 1, let content = ContentRange(values[0]),
-            let bytes = content.bytes, bytes.lowerBound == demand.offset
-        else { return nil }
+        guard let content = PartialContent(of: fields), content.range.lowerBound == demand.offset else { return nil }
         let total = demand.representation.total
         // A server that doesn't know the total sends an asterisk (§14.4).
-        guard content.total ?? total == total, bytes.upperBound <= total else { return nil }
-        if fields.contains(.contentLength), fields.contentLength != bytes.upperBound - bytes.lowerBound { return nil }
-        return demand.representation.validator.isConfirmed(by: fields) ? bytes : nil
+        guard content.total ?? total == total, content.range.upperBound <= total else { return nil }
+        return demand.representation.validator.isConfirmed(by: fields) ? content.range : nil
     }
 }

@@ -1,39 +1,39 @@
 internal import HTTPSyntax
-internal import Transport
+package import Transport
 
 /// A version of a resource, with a validator strong enough to request the rest of it.
-struct Representation: Codable, Sendable, Hashable {
+package struct Representation: Codable, Sendable, Hashable {
     /// Tells versions apart byte by byte (RFC 9110 §8.8.1).
-    let validator: RangeValidator
+    package let validator: RangeValidator
     /// The number of bytes of the whole.
-    let total: Int64
+    package let total: Int64
 
     /// The representation in a complete response, or `nil` if no later request could ask for the rest.
     ///
     /// Coded content is never kept: a range would count coded bytes. A decoded body has lost its
     /// `Content-Length`, so content that a transport decoded isn't kept either.
-    init?(of fields: HTTPFields) {
+    package init?(of fields: HTTPFields) {
         guard !ContentDecoding.isCoded(fields), let total = fields.contentLength, total > 0,
             let validator = RangeValidator(of: fields), fields[.acceptRanges]?.lowercased() != "none"
         else { return nil }
         self.init(validator: validator, total: total)
     }
 
-    init(validator: RangeValidator, total: Int64) {
+    package init(validator: RangeValidator, total: Int64) {
         self.validator = validator
         self.total = total
     }
 }
 
 /// A validator that `If-Range` may carry (RFC 9110 §13.1.5).
-enum RangeValidator: Codable, Sendable, Hashable {
+package enum RangeValidator: Codable, Sendable, Hashable {
     /// A strong entity tag, as the server sent it.
     case entityTag(String)
     /// A `Last-Modified` that is strong by its distance from `Date`.
     case lastModified(String)
 
     /// The value of `If-Range`.
-    var text: String {
+    package var text: String {
         switch self {
         case .entityTag(let text), .lastModified(let text): text
         }
@@ -46,7 +46,7 @@ enum RangeValidator: Codable, Sendable, Hashable {
     private static let distance: Int64 = 60
 
     /// The validator of a response; `nil` if it has no strong one.
-    init?(of fields: HTTPFields) {
+    package init?(of fields: HTTPFields) {
         if fields.contains(.eTag) {
             // §13.1.5: with an entity tag, even a weak one, the date must not be used.
             guard fields[values: .eTag].count == 1, let text = fields[.eTag], let tag = EntityTag(text), !tag.isWeak,
@@ -64,7 +64,7 @@ enum RangeValidator: Codable, Sendable, Hashable {
     /// Whether a partial response can belong to the representation with this validator.
     ///
     /// A response to `If-Range` may leave out `Last-Modified`, but not `ETag` (RFC 9110 §15.3.7).
-    func isConfirmed(by fields: HTTPFields) -> Bool {
+    package func isConfirmed(by fields: HTTPFields) -> Bool {
         switch self {
         case .entityTag(let text):
             guard fields[values: .eTag].count == 1, let own = EntityTag(text), let sent = fields[.eTag] else {

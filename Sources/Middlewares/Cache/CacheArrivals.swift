@@ -22,7 +22,18 @@ final class CacheArrivals: Sendable {
         /// any of them may be the dropped one.
         var dropped = 0
 
-        func claim(_ variant: HTTPFields) -> Int { claims.first { $0.variant == variant }?.arrival ?? dropped }
+        func claim(_ variant: HTTPFields) -> Int {
+            let own = ownClaim(variant)
+            guard variant.contains(.contentRange) else { return own }
+            // A part is of the variant without its range: see `CachedResponse.part`.
+            var whole = variant
+            whole.remove(.contentRange)
+            return max(own, ownClaim(whole))
+        }
+
+        private func ownClaim(_ variant: HTTPFields) -> Int {
+            claims.first { $0.variant == variant }?.arrival ?? dropped
+        }
 
         mutating func setClaim(_ variant: HTTPFields, _ arrival: Int) {
             claims.removeAll { $0.variant == variant }

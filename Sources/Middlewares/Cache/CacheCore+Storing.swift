@@ -25,7 +25,15 @@ extension CacheCore {
             }
             return marked(response, outcome)
         case .store(let stored, let replaced):
-            return await store(response, stored, replaced, ticket, exchange, outcome)
+            let isAlone = replaced.allSatisfy { exchange.entries[$0].parts != nil }
+            let part = isAlone ? CacheCommit.Beginning(of: stored, to: exchange.request) : nil
+            let commit = commit(stored, exchange.ids(replaced), part, ticket, exchange)
+            return marked(await store(response, commit, &outcome), outcome)
+        case .storePart(let stored, let replaced):
+            let commit = commit(stored, replaced, CacheCommit.Beginning(of: stored), ticket, exchange)
+            return marked(await store(response, commit, &outcome), outcome)
+        case .complete(let head, let refusal):
+            return try await complete(response, head, refusal, exchange, ticket, timing, outcome, next)
         case .freshen(let updates, let answers, let mayStore):
             if mayStore, ticket.isValid {
                 await update(updates, exchange)
@@ -47,8 +55,15 @@ extension CacheCore {
     private func update(_ updates: [Int: CachedResponse], _ exchange: borrowing CacheExchange) async {
         let key = exchange.key
         for (index, update) in updates {
-            let id = exchange.entries[index].id
-            await attempt { try await $0.update(id, of: key, to: update) }
+            let entry = exchange.entries[index]
+            guard let parts = entry.parts else {
+                await attempt { try await $0.update(entry.id, of: key, to: update) }
+                continue
+            }
+            for member in parts.members {
+                let part = update.part(member.range, of: parts.total)
+                await attempt { try await $0.update(member.entry.id, of: key, to: part) }
+            }
         }
     }
 
@@ -136,27 +151,37 @@ extension CacheCore {
         }
     }
 
-    private func store(
-        _ response: consuming HTTPResponse,
+    /// The commit of a response; `nil` without a generation, because a later invalidation couldn't be detected.
+    func commit(
         _ stored: CachedResponse,
-        _ replaced: [Int],
+        _ replaced: [CacheEntry.ID],
+        _ beginning: CacheCommit.Beginning?,
         _ ticket: CacheArrivals.Ticket,
-        _ exchange: borrowing CacheExchange,
-        _ outcome: consuming CacheOutcome
-    ) async -> HTTPResponse {
-        outcome.storing = .refused
-        // Without a generation, a later invalidation can't be detected.
-        guard let generation = exchange.generation else { return marked(response, outcome) }
-        let commit = CacheCommit(
+        _ exchange: borrowing CacheExchange
+    ) -> CacheCommit? {
+        guard let generation = exchange.generation else { return nil }
+        return CacheCommit(
             response: stored,
-            replaced: exchange.ids(replaced),
-            seen: exchange.entries.map(\.id),
+            replaced: replaced,
+            seen: exchange.entries.flatMap(\.ids),
             ticket: ticket,
             store: store,
             generation: generation,
-            length: Self.announcedLength(of: response),
+            length: stored.headerFields.contains(.contentLength)
+                ? stored.headerFields[.contentLength].flatMap { Int64($0) } : nil,
+            beginning: beginning,
             report: report
         )
+    }
+
+    /// Stores a response: at once if its body is in memory, otherwise while it is read.
+    func store(
+        _ response: consuming HTTPResponse,
+        _ commit: CacheCommit?,
+        _ outcome: inout CacheOutcome
+    ) async -> HTTPResponse {
+        outcome.storing = .refused
+        guard let commit else { return response }
         let body = response.body
         if let bytes = Self.bytes(of: body) {
             if await commit.store(bytes) { outcome.storing = .stored }
@@ -167,13 +192,8 @@ extension CacheCore {
             }
             outcome.storing = .stored
         }
-        return marked(response, outcome)
+        return response
     }
 
     private static func bytes(of body: HTTPBody) -> Data? { body.bytes ?? (body.isEmpty ? Data() : nil) }
-
-    private static func announcedLength(of response: HTTPResponse) -> Int64? {
-        guard response.headerFields.contains(.contentLength) else { return nil }
-        return response.headerFields[.contentLength].flatMap { Int64($0) }
-    }
 }

@@ -89,7 +89,9 @@ final class CacheCore: Sendable {
         // The store removes a damaged record, so a second lookup finds the key without it.
         for _ in 0..<2 {
             do {
-                return try await store.snapshot(of: key)
+                var snapshot = try await store.snapshot(of: key)
+                snapshot.entries = StoredParts.combining(snapshot.entries)
+                return snapshot
             } catch {
                 report(error)
                 guard (error as? CacheStoreError)?.code == .entryDamaged else { return nil }
@@ -109,17 +111,22 @@ final class CacheCore: Sendable {
     ) async throws -> HTTPResponse? {
         do {
             return try await CacheAnswers.response(served, from: entry, to: request, outcome: outcome)
-        } catch let error as TransportError where error.code == .bodyTooLarge {
-            throw error
         } catch {
-            if error is CancellationError || Task.isCancelled { throw CancellationError() }
-            report(error)
-            // An unreadable body may be readable later, for instance on a locked device or at the limit of open files.
-            let code = (error as? CacheStoreError)?.code
-            if code != .storeUnavailable && code != .storeBusy {
-                await attempt { try await $0.remove([entry.id], of: key) }
-            }
+            try await giveUp(entry, of: key, after: error)
             return nil
+        }
+    }
+
+    /// Reports that an entry can't be read, and removes it, unless it may be readable later. Rethrows an error that isn't about the
+    /// entry.
+    func giveUp(_ entry: CacheEntry, of key: CacheKey, after error: any Error) async throws {
+        if let error = error as? TransportError, error.code == .bodyTooLarge { throw error }
+        if error is CancellationError || Task.isCancelled { throw CancellationError() }
+        report(error)
+        // For instance on a locked device, or at the limit of open files.
+        let code = (error as? CacheStoreError)?.code
+        if code != .storeUnavailable && code != .storeBusy {
+            await attempt { try await $0.remove(entry.ids, of: key) }
         }
     }
 
@@ -148,9 +155,7 @@ final class CacheCore: Sendable {
         outcome.forwardStatus = response.status.code
         let (request, entries) = (exchange.request, exchange.entries)
         var decision = policy.receive(response, to: request, exchange.forward, stored: entries, timing: timing)
-        if case .store = decision, !(await meetsConditions(response, to: request)) {
-            decision = .pass(.condition)
-        }
+        if decision.isStored, !(await meetsConditions(response, to: request)) { decision.refuse(.condition) }
         return try await carryOut(decision, on: consume response, exchange, ticket, timing, outcome, next)
     }
 

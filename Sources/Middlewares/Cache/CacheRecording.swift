@@ -2,9 +2,9 @@ internal import Foundation
 internal import Interceptors
 internal import Synchronization
 
-/// Stores the body of one response while a caller reads it: either completely or not at all.
+/// Stores the body of one response while a caller reads it. A body that breaks off becomes a part, or isn't stored.
 ///
-/// The first of ``finish()``, ``abandon()`` and the deinitializer ends the recording; the others then do nothing.
+/// The first of ``finish()``, ``breakOff()``, ``abandon()`` and the deinitializer ends the recording; the others then do nothing.
 final class CacheRecording: Sendable {
     private let commit: CacheCommit
     private let writer: any CacheWriter
@@ -38,6 +38,12 @@ final class CacheRecording: Sendable {
     func finish() async -> Bool {
         let last = close()
         return last.isOpen ? await commit.end(writer, after: last.count) : false
+    }
+
+    /// Ends the body after an error of its source.
+    func breakOff() async {
+        let last = close()
+        if last.isOpen { await commit.endPart(writer, after: last.count) }
     }
 
     func abandon() { if close().isOpen { writer.abandon() } }
@@ -74,7 +80,12 @@ struct RecordedBody: AsyncSequence, Sendable {
                 await recording.append(chunk)
                 return chunk
             } catch {
-                recording.abandon()
+                // After a cancellation the caller waits for nothing.
+                if Task.isCancelled || error is CancellationError {
+                    recording.abandon()
+                } else {
+                    await recording.breakOff()
+                }
                 throw error
             }
         }

@@ -13,16 +13,18 @@ extension CachePolicy {
                 (names, asked) = (own, own.map { selector($0, in: request.headerFields) })
             }
             guard Self.matches(asked, names, stored[index].selectingFields) else { continue }
-            if let current = best, Self.rank(stored[current].response) >= Self.rank(stored[index].response) { continue }
+            if let current = best, Self.rank(stored[current]) >= Self.rank(stored[index]) { continue }
             best = index
         }
         return best
     }
 
-    // Prefers a response with `Vary` to one without, then the most recent.
-    private static func rank(_ response: CachedResponse) -> (Int, Int64, Int64) {
+    // Prefers a response with `Vary` to one without, then the most recent, then one that isn't in parts.
+    private static func rank(_ entry: CacheEntry) -> (Int, Int64, Int64, Int) {
+        let response = entry.response
         let date = date(response.headerFields, .date, now: response.responseTime) ?? response.responseTime
-        return (response.headerFields.contains(.vary) ? 1 : 0, date, response.responseTime)
+        let variance = response.headerFields.contains(.vary) ? 1 : 0
+        return (variance, date, response.responseTime, entry.parts == nil ? 1 : 0)
     }
 
     func matches(_ response: CachedResponse, _ request: HTTPRequest) -> Bool {
@@ -102,15 +104,15 @@ extension CachePolicy {
     /// The form in which a stored response can be served to a request; `nil` if only the server can decide.
     static func form(of stored: CacheEntry, for request: HTTPRequest) -> Form? {
         let fields = request.headerFields
+        let unconditional: Form? = !stored.isWhole ? nil : request.method == .head ? .head : .full
         // Preconditions and ranges apply only if the unconditional response is a 200 (RFC 9110 §13.2.1, §14.2).
-        guard stored.response.status == 200, mayAskForMore(fields) else {
-            return request.method == .head ? .head : .full
-        }
+        guard stored.response.status == 200, mayAskForMore(fields) else { return unconditional }
         if isNotModified(stored.response, fields) { return .notModified }
-        if request.method == .head { return .head }
-        guard case .single(let range) = ByteRange.requested(in: fields) else { return .full }
-        guard isRangeWanted(of: stored.response, fields) else { return .full }
-        return range.bytes(of: stored.length).map { .partial($0) } ?? .unsatisfiableRange
+        guard request.method == .get, case .single(let range) = ByteRange.requested(in: fields),
+            isRangeWanted(of: stored.response, fields)
+        else { return unconditional }
+        guard let bytes = range.bytes(of: stored.length) else { return .unsatisfiableRange }
+        return stored.has(bytes) ? .partial(bytes) : nil
     }
 
     // RFC 9111 §4.3.2

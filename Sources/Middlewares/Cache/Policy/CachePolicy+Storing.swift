@@ -4,7 +4,7 @@ internal import Interceptors
 
 extension CachePolicy {
     /// Why a request forbids storing its response (RFC 9111 §3); `nil` if it doesn't.
-    private static func refusal(to request: HTTPRequest) -> CacheOutcome.Storing? {
+    static func refusal(to request: HTTPRequest) -> CacheOutcome.Storing? {
         guard request.method == .get else { return .method }
         guard request.body.isEmpty, request.context.cacheMode != .doNotStore, !forbidsStoring(request.headerFields)
         else { return .request }
@@ -12,7 +12,7 @@ extension CachePolicy {
     }
 
     /// Why a response forbids being stored, whatever the request (RFC 9111 §3); `nil` if it doesn't.
-    private static func refusal(of status: HTTPResponse.Status, _ facts: ResponseFacts) -> CacheOutcome.Storing? {
+    static func refusal(of status: HTTPResponse.Status, _ facts: ResponseFacts) -> CacheOutcome.Storing? {
         switch status.code {
         case 206: return .partial
         // These responses are about the credentials, a condition or a range of this request, not about the resource.
@@ -63,7 +63,7 @@ extension CachePolicy {
 
     /// The fields to store, parsed once for the decision and for the stored response. Fields that limit the use of a response
     /// are stored even if `Connection` names them.
-    private struct KeptFields {
+    struct KeptFields {
         let fields: HTTPFields
         let facts: ResponseFacts
         /// The date in the server's `Date` field.
@@ -87,7 +87,7 @@ extension CachePolicy {
         stored(response, KeptFields(response.headerFields, timing), to: request, timing)
     }
 
-    private func stored(
+    func stored(
         _ response: HTTPResponse,
         _ kept: KeptFields,
         to request: HTTPRequest,

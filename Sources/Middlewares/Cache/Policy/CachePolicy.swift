@@ -59,6 +59,8 @@ struct CachePolicy: Sendable, Equatable {
         var selected: Int?
         /// The fields to set on the request: conditions (§4.3.1), or directives for other caches.
         var fields = HTTPFields()
+        /// Which bytes the request asks for, to complete stored parts; `nil` if it doesn't.
+        var completion: Completion?
         /// Whether `fields` make the request conditional.
         var isConditional: Bool { fields.contains(.ifNoneMatch) || fields.contains(.ifModifiedSince) }
     }
@@ -80,13 +82,15 @@ struct CachePolicy: Sendable, Equatable {
             let reason: CacheOutcome.ForwardReason = stored.isEmpty ? .uriMiss : .varyMiss
             return .forward(Forward(reason: reason, fields: Self.fields(of: request)))
         }
+        let selected = stored[index]
+        let form = Self.form(of: selected, for: request)
         if mode == .reload, !sendsNothing {
+            let index = form == nil ? nil : index
             return .forward(Forward(reason: .request, selected: index, fields: Self.fields(of: request)))
         }
-        let selected = stored[index]
         let freshness = freshness(of: selected.response, now: now)
         let use = use(selected.response, freshness, under: constraints, mode: mode)
-        if let form = use.isAllowed ? Self.form(of: selected, for: request) : nil {
+        if use.isAllowed, let form {
             return .serve(
                 Served(
                     index: index,
@@ -101,6 +105,7 @@ struct CachePolicy: Sendable, Equatable {
             )
         }
         if sendsNothing { return .unsatisfiable }
+        guard form != nil else { return .forward(forwardForMissing(of: index, in: stored, for: request)) }
         let reason: CacheOutcome.ForwardReason = freshness.isFresh ? .request : .stale
         var fields = validation(of: selected, for: request)
         for field in Self.fields(of: request) { fields.append(field) }
@@ -127,7 +132,7 @@ struct CachePolicy: Sendable, Equatable {
     }
 
     // The directives that the request's mode sends to other caches, unless the request has a `Cache-Control` field.
-    private static func fields(of request: HTTPRequest) -> HTTPFields {
+    static func fields(of request: HTTPRequest) -> HTTPFields {
         let mode = request.context.cacheMode
         guard mode == .reload || mode == .revalidate, !request.headerFields.contains(.cacheControl) else { return [:] }
         return mode == .reload ? [.cacheControl: "no-cache", .pragma: "no-cache"] : [.cacheControl: "max-age=0"]

@@ -171,10 +171,35 @@ public protocol CacheWriter: Sendable {
     /// - Returns: whether the entry is stored; `false` after ``abandon()``.
     func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool
 
+    /// Ends a body that broke off, and makes what has arrived visible as a part, if the cache still wants to store it.
+    ///
+    /// It works like ``commit(if:)``, but with another response. The default implementation abandons the body: a store without
+    /// this function keeps no parts of responses that broke off.
+    ///
+    /// - Parameters:
+    ///   - response: describes the bytes that have arrived, in place of the response that the writer was made for.
+    ///   - isWanted: whether to store the part: see ``commit(if:)``.
+    /// - Returns: whether the part is stored.
+    func commit(
+        part response: CachedResponse,
+        if isWanted: @Sendable (CacheGeneration) -> Bool
+    ) async throws -> Bool
+
     /// Discards the body; nothing remains of it. After ``commit(if:)`` it does nothing.
     ///
     /// The cache calls it wherever a reader drops a response, so it must return at once and do slow work elsewhere.
     func abandon()
+}
+
+extension CacheWriter {
+    /// Abandons the body, and returns `false`.
+    public func commit(
+        part response: CachedResponse,
+        if isWanted: @Sendable (CacheGeneration) -> Bool
+    ) async throws -> Bool {
+        abandon()
+        return false
+    }
 }
 
 /// A stored response without its body: see ``CacheStore/listing()`` and ``CacheStore/removeAll(where:)``.

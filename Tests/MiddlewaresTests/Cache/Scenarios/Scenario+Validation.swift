@@ -220,35 +220,6 @@ extension Scenario {
             )
         ),
         Scenario(
-            "a part from the server is handed on and not stored",
-            .fetch(
-                ["Cache-Control: max-age=60", "Content-Range: bytes 4-8/9"],
-                "01234",
-                status: 206,
-                request: ["Range: bytes=-5"],
-                sent: ["Range": "bytes=-5"]
-            ),
-            .fetch(
-                ["Cache-Control: max-age=60", "Content-Range: bytes 4-8/9"],
-                "01234",
-                status: 206,
-                request: ["Range: bytes=-5"]
-            ),
-            .fetch(["Cache-Control: max-age=60"])
-        ),
-        Scenario(
-            "a part leaves what is stored as it is",
-            .fetch(["Cache-Control: max-age=5", "ETag: \"a\""]),
-            .fetch(
-                ["ETag: \"a\"", "Content-Range: bytes 0-0/3"],
-                "o",
-                status: 206,
-                request: ["Range: bytes=0-0", "Cache-Control: max-age=1"],
-                wait: 5
-            ),
-            .fetch(status: 304, as: "200 revalidated one")
-        ),
-        Scenario(
             "a whole answer to a request for a part is stored",
             .fetch(["Cache-Control: max-age=60"], "0123456789", request: ["Range: bytes=0-1"]),
             .stored("206 hit 01", request: ["Range: bytes=0-1"]),

@@ -1,0 +1,39 @@
+internal import HTTPSyntax
+internal import Interceptors
+
+// A part of a representation is stored as an entry of its own, with status 206 (RFC 9111 §3.3). Its range is also among the
+// selecting fields, so that a store keeps several parts of a variant side by side.
+extension CachedResponse {
+    /// A part of this response, as it is stored.
+    ///
+    /// - Parameters:
+    ///   - range: the bytes of the part.
+    ///   - total: the length of the representation.
+    func part(_ range: Range<Int64>, of total: Int64) -> Self {
+        let place = ContentRange(bytes: range, total: total).description
+        var part = self
+        part.status = 206
+        part.headerFields[.contentRange] = place
+        part.headerFields[.contentLength] = String(range.count)
+        part.selectingFields.append(.contentRange, place)
+        return part
+    }
+
+    /// The response that a stored part is a part of, with the length of the representation.
+    func whole(of total: Int64) -> Self {
+        var whole = self
+        whole.status = 200
+        whole.headerFields.remove(.contentRange)
+        whole.headerFields[.contentLength] = String(total)
+        whole.selectingFields.remove(.contentRange)
+        return whole
+    }
+
+    /// The place of a stored part; `nil` if the response isn't one.
+    var place: (range: Range<Int64>, total: Int64)? {
+        guard status == 206, let place = selectingFields[.contentRange].flatMap({ ContentRange($0) }),
+            let range = place.bytes, let total = place.total
+        else { return nil }
+        return (range, total)
+    }
+}
