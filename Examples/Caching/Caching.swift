@@ -33,6 +33,11 @@ struct Caching {
         try await ask(client, "a secret: the response isn't stored", path: "/secret", mode: .doNotStore)
         try await ask(client, "only from the cache: not there", path: "/secret", mode: .onlyIfCached)
 
+        print("\nParts")
+        try await ask(client, "the last five bytes", path: "/name", range: "bytes=-5")
+        try await ask(client, "everything: the server sends the other seven bytes", path: "/name")
+        try await ask(client, "again", path: "/name")
+
         print("\nUsers never share responses")
         try await ask(client, "Ada's page", path: "/me", user: "ada")
         try await ask(client, "Bob's", path: "/me", user: "bob")
@@ -84,6 +89,14 @@ struct Caching {
                 body: "Nothing happened."
             )
         }
+        server.on(.get, "/name") { request in
+            let fields: HTTPFields = [.eTag: "\"1\"", .cacheControl: "max-age=60"]
+            return switch request.headerFields[.range] {
+            case "bytes=-5": .status(206, headers: fields.adding(.contentRange, "bytes 7-11/12"), body: "ptors")
+            case "bytes=0-6": .status(206, headers: fields.adding(.contentRange, "bytes 0-6/12"), body: "Interce")
+            default: .status(200, headers: fields, body: "Interceptors")
+            }
+        }
         server.on(.get, "/me", .status(200, headers: [.cacheControl: "private, max-age=60"], body: "Hello."))
         server.on(.get, "/secret", .status(200, headers: [.cacheControl: "max-age=60"], body: "42"))
         return server
@@ -94,15 +107,25 @@ struct Caching {
         _ situation: String,
         path: String = "/news",
         mode: CacheMode = .standard,
-        user: String? = nil
+        user: String? = nil,
+        range: String? = nil
     ) async throws {
         guard let url = URL(string: path) else { throw URLError(.badURL) }
         var request = HTTPRequest(url: url)
+        if let range { request.headerFields[.range] = range }
         request.context.cacheMode = mode
         request.context.cachePartition = user
         let response = try await client.send(request)
         let text = try await String(decoding: response.body.collect(upTo: 1 << 20), as: UTF8.self)
         let status = response.headerFields[.cacheStatus] ?? "-"
         print("  \(situation): \(response.status.code) \(text)\n      \(status)")
+    }
+}
+
+extension HTTPFields {
+    fileprivate func adding(_ name: HTTPField.Name, _ value: String) -> HTTPFields {
+        var fields = self
+        fields[name] = value
+        return fields
     }
 }

@@ -117,8 +117,10 @@ extension Interceptor where Self == AnyInterceptor {
     /// user in the URL. With fingerprints, a new token is a new partition: name the partition if tokens change often.
     ///
     /// ## What is stored
-    /// The cache stores complete responses to GET, as the protocol allows, while the caller reads them. A response that isn't
-    /// read to its end isn't stored. Partial responses (206) pass through. Requests for a live stream
+    /// The cache stores responses to GET, as the protocol allows, while the caller reads them. A response that isn't read to its
+    /// end isn't stored. Partial responses (206) are stored as parts, and so is what has arrived of a streamed response that
+    /// breaks off. A later request for the whole asks the server only for the missing bytes, if all parts have the same strong
+    /// validator (RFC 9111 §3.4). Requests for a live stream
     /// (`HTTPContext.isLiveStream`) pass through unchanged; no stored response answers them.
     ///
     /// `Set-Cookie` is stored and replayed like any other field; the jar of `cookies` ignores replayed cookies

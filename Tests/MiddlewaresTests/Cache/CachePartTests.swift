@@ -228,7 +228,7 @@ extension CachePartTests {
     }
 
     @Test func aStoreWithoutPartsDropsWhatBrokeOff() async throws {
-        let world = CacheWorld(store: DictionaryStore())
+        let world = CacheWorld(store: try FolderStore(at: directory.url, nil))
         breakOff(world, 200, Self.whole, after: "0123")
         try await readToTheError(world)
         #expect(try await world.entries().isEmpty)

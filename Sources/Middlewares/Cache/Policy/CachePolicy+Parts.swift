@@ -66,6 +66,8 @@ extension CachePolicy {
         }
         // A complete response serves more requests than a part, also without a connection.
         guard matching.allSatisfy({ stored[$0].parts != nil }) else { return .pass(.partial) }
+        // A response to `If-Range` may leave out fields that the caller has from an earlier response (RFC 9110 §15.3.7).
+        guard same != nil || !request.headerFields.contains(.ifRange) else { return .pass(.partial) }
         let head =
             same.map { freshened(stored[$0].response, by: response, to: request, timing: timing) }
             ?? self.stored(response, kept, to: request, timing)

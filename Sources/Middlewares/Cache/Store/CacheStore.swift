@@ -13,6 +13,7 @@ internal import Interceptors
 /// - ``snapshot(of:)`` returns all variants of a key with their metadata in one call, so that one file can hold them. Bodies
 ///   are read on request, or come with the metadata if they are short;
 /// - every lookup after a removal finds the entry gone; a reader that has already begun may read the entry to its end;
+/// - a part of a response is an entry like any other: its status is 206, and its selecting fields name its range;
 /// - an ID is never used twice for a key: updating a removed entry must not change the entry that came after it;
 /// - any task may call any function at any time, also concurrently for the same key;
 /// - it may drop any entry at any time, and refuse any write. If a store fails, the request goes to the server: the cache

@@ -8,7 +8,7 @@ actor AdjustableStore: CacheStore {
         // Storing
         case committedEntryIsReturnedAsItWasWritten, completeBodyIsStoredLikeAWrittenOne, nothingIsSeenBeforeTheCommit
         case abandonedBodyLeavesNothing, abandonAfterTheCommitDoesNothing, commitAsksOnceWithTheGenerationOfTheKey
-        case bodyThatIsTooLargeDoesNoHarm, anOpenWriterBlocksNobody
+        case bodyThatIsTooLargeDoesNoHarm, anOpenWriterBlocksNobody, partIsStoredWithItsOwnResponseOrNotAtAll
         // Reading
         case bodyOfAnyLengthIsReturnedInWholeAndInParts, listingNamesEveryEntry, digestKeyStaysTheSame
         case variantsAreKeptSideBySide, partitionsAreApart, readerThatHasBegunGetsTheWholeOldBody
@@ -131,7 +131,7 @@ actor AdjustableStore: CacheStore {
 
 extension AdjustableStore {
     struct Draft: Sendable {
-        let response: CachedResponse
+        var response: CachedResponse
         let key: CacheKey
         let replacing: [CacheEntry.ID]
         let generation: UInt64
@@ -296,6 +296,17 @@ private final class AdjustableWriter: CacheWriter {
     func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async -> Bool {
         guard let body = state.withLock({ $0.body.take() }) else { return false }
         state.withLock { $0.isCommitted = true }
+        return await store.insert(body, draft, if: isWanted)
+    }
+
+    func commit(
+        part response: CachedResponse,
+        if isWanted: @Sendable (CacheGeneration) -> Bool
+    ) async -> Bool {
+        guard let body = state.withLock({ $0.body.take() }) else { return false }
+        state.withLock { $0.isCommitted = true }
+        var draft = draft
+        if store.fault != .partIsStoredWithItsOwnResponseOrNotAtAll { draft.response = response }
         return await store.insert(body, draft, if: isWanted)
     }
 

@@ -184,6 +184,23 @@ extension Scenario {
                 part("0-4/10", "abcde", of: "0-4", tag: nil)
             ),
             Scenario(
+                "an answer to the caller's If-Range, which may lack fields, isn't stored by itself",
+                .fetch(
+                    ["Cache-Control: max-age=60", "Content-Range: bytes 0-4/10", "ETag: \"a\""],
+                    "01234",
+                    status: 206,
+                    request: ["Range: bytes=0-4", "If-Range: \"a\""]
+                ),
+                part("0-4/10", "01234", of: "0-4", ["Content-Type: a/b"]),
+                .fetch(
+                    ["Cache-Control: max-age=60", "Content-Range: bytes 5-9/10", "ETag: \"a\""],
+                    "56789",
+                    status: 206,
+                    request: ["Range: bytes=5-", "If-Range: \"a\""]
+                ),
+                .stored("200 hit 0123456789", fields: ["Content-Type": "a/b"])
+            ),
+            Scenario(
                 "the caller's condition that names the stored version gets a 304",
                 part("0-4/10", "01234", of: "0-4"),
                 .stored("304 hit ", request: ["If-None-Match: \"a\""])
