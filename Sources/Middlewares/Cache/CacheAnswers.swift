@@ -74,8 +74,9 @@ enum CacheAnswers {
             response.headerFields.removeAll { isOfContent($0.name) && $0.name != .contentLocation }
         case .partial(let bytes):
             response.status = 206
+            response.headerFields.removeAll { CachePolicy.digestsOfContent.contains($0.name) }
             response.headerFields[.contentRange] = ContentRange(bytes: bytes, total: entry.length).description
-            response.headerFields[.contentLength] = String(bytes.count)
+            response.headerFields[.contentLength] = String(bytes.length)
         case .unsatisfiableRange:
             response.status = 416
             response.headerFields.removeAll { isOfContent($0.name) || $0.name == .eTag || $0.name == .lastModified }

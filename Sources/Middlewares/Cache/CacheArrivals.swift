@@ -16,32 +16,39 @@ final class CacheArrivals: Sendable {
         var generation = 0
         /// How many responses have arrived.
         var arrivals = 0
-        /// The arrival number that claims each variant; at most ``claimLimit``.
-        var claims: [(variant: HTTPFields, arrival: Int)] = []
-        /// The last arrival number whose claim was dropped for the limit. It claims every variant that isn't listed, because
-        /// any of them may be the dropped one.
-        var dropped = 0
+        private var wholes = Claims()
+        /// Apart from the others, so that many parts of a response in progress don't drop its claim.
+        private var parts = Claims()
 
         func claim(_ variant: HTTPFields) -> Int {
-            let own = ownClaim(variant)
-            guard variant.contains(.contentRange) else { return own }
-            // A part is of the variant without its range: see `CachedResponse.part`.
-            var whole = variant
-            whole.remove(.contentRange)
-            return max(own, ownClaim(whole))
-        }
-
-        private func ownClaim(_ variant: HTTPFields) -> Int {
-            claims.first { $0.variant == variant }?.arrival ?? dropped
+            guard variant.contains(.contentRange) else { return wholes[variant] }
+            return max(parts[variant], wholes[variant.withoutPlace])
         }
 
         mutating func setClaim(_ variant: HTTPFields, _ arrival: Int) {
-            claims.removeAll { $0.variant == variant }
-            claims.append((variant, arrival))
-            guard claims.count > CacheArrivals.claimLimit,
-                let oldest = claims.indices.min(by: { claims[$0].arrival < claims[$1].arrival })
-            else { return }
-            dropped = max(dropped, claims.remove(at: oldest).arrival)
+            if variant.contains(.contentRange) { parts[variant] = arrival } else { wholes[variant] = arrival }
+        }
+
+        var claimCount: Int { wholes.all.count + parts.all.count }
+    }
+
+    private struct Claims {
+        /// The arrival number that claims each variant; at most ``claimLimit``.
+        private(set) var all: [(variant: HTTPFields, arrival: Int)] = []
+        /// The last arrival number whose claim was dropped for the limit. It claims every variant that isn't listed, because
+        /// any of them may be the dropped one.
+        private var dropped = 0
+
+        subscript(variant: HTTPFields) -> Int {
+            get { all.first { $0.variant == variant }?.arrival ?? dropped }
+            set {
+                all.removeAll { $0.variant == variant }
+                all.append((variant, newValue))
+                guard all.count > CacheArrivals.claimLimit,
+                    let oldest = all.indices.min(by: { all[$0].arrival < all[$1].arrival })
+                else { return }
+                dropped = max(dropped, all.remove(at: oldest).arrival)
+            }
         }
     }
 
@@ -131,7 +138,7 @@ final class CacheArrivals: Sendable {
 
     /// The number of variants with claims.
     var claimCount: Int {
-        states.withLock { $0.values.map(\.state) }.reduce(0) { $0 + $1.state.withLock { $0.claims.count } }
+        states.withLock { $0.values.map(\.state) }.reduce(0) { $0 + $1.state.withLock { $0.claimCount } }
     }
 
     func issueTicket(for key: CacheKey) -> Ticket { Ticket(key, self) }

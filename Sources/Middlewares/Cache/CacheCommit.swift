@@ -14,8 +14,8 @@ internal import Interceptors
 /// Each state holds something against which a later step is checked:
 /// - *requested*: the key's generation, read with its entries (``CacheStore/snapshot(of:)``), and a ticket (``CacheArrivals``).
 /// - *arrived*: the head is here. The ticket takes the next arrival number of the key.
-/// - *ended*: the body is complete and written, but invisible. A body of another length than announced is abandoned before, and
-///   so is a body with an error, unless it has a ``Beginning``: then its bytes take the same steps as a part.
+/// - *ended*: the body is complete and written, but invisible. A body of another length than announced is abandoned before. So is
+///   a body that broke off, unless it has a ``Beginning``: its bytes then take the same steps as a part.
 /// - *claimed*: the store holds its lock and calls ``isWanted(_:_:)``. The generation is still the one that was read, this cache
 ///   hasn't invalidated the key (``CacheArrivals/invalidate(_:)``), and no response with a higher number has claimed the variant.
 ///   From now on no response with a lower number is stored.
@@ -46,9 +46,9 @@ struct CacheCommit: Sendable {
     let beginning: Beginning?
     let report: @Sendable (any Error) -> Void
 
-    /// Where a body begins in its representation, for a body whose rest can be requested later (RFC 9111 §3.3).
+    /// The place of a body in its representation, for a body whose rest can be requested later (RFC 9111 §3.3).
     struct Beginning: Sendable, Equatable {
-        let offset: Int64
+        let range: Range<Int64>
         let total: Int64
     }
 
@@ -91,11 +91,11 @@ struct CacheCommit: Sendable {
     /// Commits what has arrived of a body that broke off after `count` bytes. Returns whether it is stored.
     @discardableResult
     func endPart(_ writer: any CacheWriter, after count: Int64) async -> Bool {
-        guard let beginning, count > 0, count < beginning.total - beginning.offset else {
+        guard let beginning, count > 0, count < beginning.range.length else {
             writer.abandon()
             return false
         }
-        let range = beginning.offset..<(beginning.offset + count)
+        let range = beginning.range.lowerBound..<(beginning.range.lowerBound + count)
         let part = response.whole(of: beginning.total).part(range, of: beginning.total)
         do {
             return try await writer.commit(part: part) { isWanted(part, $0) }
@@ -144,9 +144,13 @@ struct CacheCommit: Sendable {
             guard ticket.isLast(variant) else { return }
             // After an invalidation, an entry of the variant may be a newer response.
             let isSameGeneration = found.generation == generation
+            // The parts of a variant are older than its complete response, too.
+            let isOfVariant = { (entry: CacheEntry) in
+                entry.selectingFields == variant || entry.selectingFields.withoutPlace == variant
+            }
             let older = found.entries.filter { entry in
                 replaced.contains(entry.id)
-                    || entry.selectingFields == variant && (isSameGeneration || seen.contains(entry.id))
+                    || isOfVariant(entry) && (isSameGeneration || seen.contains(entry.id))
             }
             if !older.isEmpty { try await store.remove(older.map(\.id), of: ticket.key) }
         } catch {

@@ -25,12 +25,14 @@ extension CacheCore {
             }
             return marked(response, outcome)
         case .store(let stored, let replaced):
-            let isAlone = replaced.allSatisfy { exchange.entries[$0].parts != nil }
-            let part = isAlone ? CacheCommit.Beginning(of: stored, to: exchange.request) : nil
-            let commit = commit(stored, exchange.ids(replaced), part, ticket, exchange)
+            let outdated = replaced.map { exchange.entries[$0] }
+            let beginning = CacheCommit.Beginning(of: response, to: exchange.request, replacing: outdated)
+            let commit = commit(stored, exchange.ids(replaced), beginning, ticket, exchange)
             return marked(await store(response, commit, &outcome), outcome)
         case .storePart(let stored, let replaced):
-            let commit = commit(stored, replaced, CacheCommit.Beginning(of: stored), ticket, exchange)
+            let isContinuable = RangeValidator(of: stored.headerFields) != nil
+            let beginning = isContinuable ? CacheCommit.Beginning(of: response, to: exchange.request) : nil
+            let commit = commit(stored, replaced, beginning, ticket, exchange)
             return marked(await store(response, commit, &outcome), outcome)
         case .complete(let head, let refusal):
             return try await complete(response, head, refusal, exchange, ticket, timing, outcome, next)

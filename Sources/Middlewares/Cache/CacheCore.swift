@@ -123,8 +123,10 @@ final class CacheCore: Sendable {
         if let error = error as? TransportError, error.code == .bodyTooLarge { throw error }
         if error is CancellationError || Task.isCancelled { throw CancellationError() }
         report(error)
-        // For instance on a locked device, or at the limit of open files.
         let code = (error as? CacheStoreError)?.code
+        // One part of several has been replaced; the others are right.
+        if entry.parts != nil, code == .entryGone { return }
+        // For instance on a locked device, or at the limit of open files.
         if code != .storeUnavailable && code != .storeBusy {
             await attempt { try await $0.remove(entry.ids, of: key) }
         }

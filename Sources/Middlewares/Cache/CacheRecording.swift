@@ -59,6 +59,9 @@ final class CacheRecording: Sendable {
 
 /// A body that is stored while it is read.
 struct RecordedBody: AsyncSequence, Sendable {
+    /// The codes of errors after which the bytes that have arrived are right.
+    private static let cuts: Set<HTTPErrorCode> = [.offline, .connectionLost, .timedOut, .truncated]
+
     let body: HTTPBody
     let recording: CacheRecording
 
@@ -80,12 +83,10 @@ struct RecordedBody: AsyncSequence, Sendable {
                 await recording.append(chunk)
                 return chunk
             } catch {
-                // After a cancellation the caller waits for nothing.
-                if Task.isCancelled || error is CancellationError {
-                    recording.abandon()
-                } else {
-                    await recording.breakOff()
-                }
+                // Another error, such as an interceptor's, may mean that the bytes are wrong. After a cancellation the caller waits
+                // for nothing.
+                let isCut = (error as? TransportError).map { RecordedBody.cuts.contains($0.code) } ?? false
+                if isCut, !Task.isCancelled { await recording.breakOff() } else { recording.abandon() }
                 throw error
             }
         }

@@ -135,9 +135,9 @@ public struct CacheOutcome: Sendable, Hashable {
         public static var status: Self { Self(code: .status) }
         /// The response has `Vary: *`, or a malformed `Vary`: no request can select it later.
         public static var vary: Self { Self(code: .vary) }
-        /// The response is partial (206), and the cache can't keep the part: its range is missing or doesn't fit its content, its
-        /// content has a coding, a complete response is stored, the request has its own `If-Range`, or an outer interceptor has a
-        /// condition.
+        /// The response is partial (206), and the cache can't keep the part. Its range is missing or doesn't fit its content, its
+        /// content has a coding, or a redirect was followed. A complete response may be stored, the request may have its own
+        /// `If-Range`, or an outer interceptor may have a condition.
         public static var partial: Self { Self(code: .partial) }
         /// The store refused the response: it is too large, the store failed, or an invalidation came first.
         public static var refused: Self { Self(code: .refused) }

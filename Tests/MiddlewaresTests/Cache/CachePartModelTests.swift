@@ -13,16 +13,21 @@ import TransportTesting
     private let directory = TemporaryDirectory()
 
     @Test(arguments: 0..<150) func eachResponseInMemoryIsOfOneVersion(seed: UInt64) async throws {
-        try await Play(seed: seed, MemoryCacheStore()).run()
+        var play = Play(seed: seed, MemoryCacheStore())
+        try await play.run()
     }
 
     @Test(arguments: 150..<180) func eachResponseOnDiskIsOfOneVersion(seed: UInt64) async throws {
-        try await Play(seed: seed, DiskCacheStore(at: directory.url)).run()
+        var play = Play(seed: seed, DiskCacheStore(at: directory.url))
+        try await play.run()
     }
 
     @Test func thePlaysReachEveryKindOfAnswer() async throws {
         let seen = Seen()
-        for seed in 0..<40 { try await Play(seed: UInt64(seed), MemoryCacheStore(), seen).run() }
+        for seed in 0..<40 {
+            var play = Play(seed: UInt64(seed), MemoryCacheStore(), seen)
+            try await play.run()
+        }
         #expect(seen.missing == [])
     }
 
@@ -34,46 +39,47 @@ import TransportTesting
             let wanted = [
                 "200 hit", "206 hit", "200 completed", "206 revalidated", "416 hit", "304 hit", "hit from parts",
                 "stored part",
-                "broke off",
+                "broke off", "was corrupt",
             ]
             return wanted.filter { kind in all.withLock { !$0.contains(kind) } }
         }
     }
 
-    private final class Play {
-        private let world: CacheWorld
-        private let chain: InterceptorChain
+    private struct Corrupt: Error {}
+
+    private struct Play {
         private let server: Server
-        private let seen: Seen
+        private let caller: Caller
         private var generator: SeededGenerator
 
         init(seed: UInt64, _ store: any CacheStore, _ seen: Seen = Seen()) {
             let server = Server(seed: seed)
+            let world = CacheWorld(store: store)
+            let chain = InterceptorChain([world.cache], transport: StubTransport { try server.answer($0) })
             self.server = server
-            self.seen = seen
-            world = CacheWorld(store: store)
-            chain = InterceptorChain([world.cache], transport: StubTransport { try server.answer($0) })
+            caller = Caller(world: world, chain: chain, server: server, seen: seen)
             generator = SeededGenerator(seed: seed &* 7 &+ 1)
         }
 
-        func run() async throws {
+        mutating func run() async throws {
             for _ in 0..<60 {
                 switch Int.random(in: 0..<20, using: &generator) {
-                case 0: world.advance(generator.oneOf([1, 30, 100]))
+                case 0: caller.world.advance(generator.oneOf([1, 30, 100]))
                 case 1: server.change()
-                case 2: try await post()
-                default: try await get()
+                case 2: try await caller.post()
+                case 3: try await caller.head()
+                case 4...6:
+                    // Two at once: each may store what the other didn't find.
+                    let (caller, first, second) = (caller, try draw(), try draw())
+                    async let other: Void = caller.get(first)
+                    try await caller.get(second)
+                    try await other
+                default: try await caller.get(try draw())
                 }
             }
         }
 
-        private func post() async throws {
-            server.change()
-            _ = try await chain.send(try world.request([], .post))
-            server.forgetOldVersions()
-        }
-
-        private func get() async throws {
+        private mutating func draw() throws -> Call {
             var lines: [String] = []
             let (first, last) = (Int.random(in: 0..<30, using: &generator), Int.random(in: 0..<30, using: &generator))
             let range = generator.oneOf([nil, nil, "\(min(first, last))-\(max(first, last))", "\(first)-", "-\(first)"])
@@ -85,14 +91,45 @@ import TransportTesting
                 .standard, .standard, .standard, .standard, .revalidate, .reload, .offline, .doNotStore,
             ]
             let isStreamed = Bool.random(using: &generator)
-            let request = try world.request(lines, mode: generator.oneOf(modes), streamed: isStreamed)
+            let request = try caller.world.request(lines, mode: generator.oneOf(modes), streamed: isStreamed)
+            return Call(request: request, isDropped: isStreamed && last % 7 == 0)
+        }
+    }
+
+    private struct Call: Sendable {
+        let request: HTTPRequest
+        /// Whether the caller reads nothing of the stream.
+        let isDropped: Bool
+    }
+
+    private struct Caller: Sendable {
+        let world: CacheWorld
+        let chain: InterceptorChain
+        let server: Server
+        let seen: Seen
+
+        func post() async throws {
+            server.change()
+            _ = try await chain.send(try world.request([], .post))
+            server.forgetOldVersions()
+        }
+
+        func head() async throws {
             do {
-                let response = try await chain.send(request)
-                if isStreamed, last % 7 == 0 { return response.body.discard() }
+                _ = try await chain.send(try world.request([], .head))
+            } catch is TransportError {}
+        }
+
+        func get(_ call: Call) async throws {
+            do {
+                let response = try await chain.send(call.request)
+                if call.isDropped { return response.body.discard() }
                 let body = try await response.body.collect(upTo: 1_000)
-                try await check(response, body, to: request)
+                try await check(response, body, to: call.request)
             } catch is TransportError {
                 seen.add("broke off")
+            } catch is Corrupt {
+                seen.add("was corrupt")
             }
         }
 
@@ -161,7 +198,7 @@ import TransportTesting
         }
 
         private static func answer(_ request: HTTPRequest, _ state: inout State) throws -> HTTPResponse {
-            guard request.method == .get else { return HTTPResponse(status: 204) }
+            guard request.method != .post else { return HTTPResponse(status: 204) }
             let fault = Int.random(in: 0..<24, using: &state.generator)
             if fault == 0 { throw TransportError(.connectionLost, "Gone.") }
             if fault == 1 { return HTTPResponse(status: 503) }
@@ -170,8 +207,10 @@ import TransportTesting
             var fields: HTTPFields = [.eTag: tag, .cacheControl: "max-age=60", .vary: "Language"]
             let whole = content(state.version, request)
             if fault != 2, request.headerFields[.ifNoneMatch]?.contains("\"\(state.version)\"") == true {
+                if fault == 11 { fields[.eTag] = "W/\"\(state.version)\"" }
                 return HTTPResponse(status: 304, headerFields: fields)
             }
+            if request.method == .head { return HTTPResponse(status: 200, headerFields: fields) }
             let condition = request.headerFields[.ifRange]
             guard case .single(let range) = ByteRange.requested(in: request.headerFields), fault != 3,
                 fault == 4 || condition == nil || condition == tag && !tag.hasPrefix("W/")
@@ -205,12 +244,13 @@ import TransportTesting
             guard request.context.responseBody == .streamed else {
                 return HTTPResponse(status: status, headerFields: fields, body: HTTPBody(body))
             }
-            let count =
-                Bool.random(using: &state.generator)
-                ? body.count : Int.random(in: 0...body.count, using: &state.generator)
+            let isWhole = Bool.random(using: &state.generator)
+            let count = isWhole ? body.count : Int.random(in: 0...body.count, using: &state.generator)
+            let isCorrupt = !isWhole && Int.random(in: 0..<5, using: &state.generator) == 0
             let (chunks, feed) = AsyncThrowingStream.makeStream(of: Data.self)
-            for byte in body.prefix(count) { feed.yield(Data([byte])) }
-            feed.finish(throwing: count == body.count ? nil : TransportError(.connectionLost, "It broke off."))
+            for byte in body.prefix(count) { feed.yield(Data([isCorrupt ? ~byte : byte])) }
+            let error: any Error = isCorrupt ? Corrupt() : TransportError(.connectionLost, "It broke off.")
+            feed.finish(throwing: isWhole ? nil : error)
             let length = Bool.random(using: &state.generator) ? Int64(body.count) : nil
             return HTTPResponse(status: status, headerFields: fields, body: .oneShot(chunks, length: length))
         }

@@ -61,7 +61,8 @@ import TransportTesting
         world.answer(206, ["Content-Range: bytes 5-9/10", "ETag: \"a\""], "56789")
         var request = try world.request()
         request.context.responseBody = .buffered(upTo: 9)
-        await #expect(throws: TransportError.self) { try await world.chain.send(request) }
+        let error = await #expect(throws: TransportError.self) { try await world.chain.send(request) }
+        #expect(error?.code == .bodyTooLarge)
     }
 
     @Test func aConditionOfAnOuterInterceptorIsAboutTheWholeSoNoPartIsStored() async throws {
@@ -141,7 +142,7 @@ extension CachePartTests {
             breakOff(world, 200, Self.whole, after: "0123")
             try await readToTheError(world)
             #expect(try await world.send(["Range: bytes=1-3"]) == "206 hit 123 age 0")
-            breakOff(world, 206, ["Content-Range: bytes 4-9/10", "ETag: \"a\""], after: "456")
+            breakOff(world, 206, ["Content-Range: bytes 4-9/10", "Content-Length: 6", "ETag: \"a\""], after: "456")
             try await readToTheError(world)
             world.answer(206, ["Content-Range: bytes 7-9/10", "ETag: \"a\""], "789")
             #expect(try await world.send() == "200 miss 0123456789 age 0")
@@ -234,5 +235,169 @@ extension CachePartTests {
         #expect(try await world.entries().isEmpty)
         try await storeBeginning(world)
         #expect(try await world.send(["Range: bytes=1-3"]) == "206 hit 123 age 0")
+    }
+
+    @Test func aPartThatCameDuringACompleteResponseDoesNotStandBeforeIt() async throws {
+        for world in worlds() {
+            let (chunks, feed) = AsyncThrowingStream.makeStream(of: Data.self)
+            world.stub.enqueue(.status(200, headers: fields(Self.whole), body: .oneShot(chunks)))
+            let response = try await world.chain.send(try world.request(streamed: true))
+            world.advance(1)
+            for first in 0..<20 {
+                let place = "Content-Range: bytes \(first)-\(first)/30"
+                world.answer(206, ["Cache-Control: max-age=60", place, "ETag: \"b\""], "x")
+                _ = try await world.send(["Range: bytes=\(first)-\(first)"])
+            }
+            feed.yield(Data("0123456789".utf8))
+            feed.finish()
+            _ = try await response.body.collect(upTo: 100)
+            #expect(try await world.send().hasPrefix("200 hit 0123456789"))
+            #expect(try await world.send(mode: .offline).contains("0123456789"))
+        }
+    }
+
+    @Test func nothingIsKeptAfterAnErrorThatMayMeanWrongBytes() async throws {
+        struct WrongDigest: Error {}
+        for world in worlds() {
+            let (chunks, feed) = AsyncThrowingStream.makeStream(of: Data.self)
+            feed.yield(Data("01x3".utf8))
+            feed.finish(throwing: WrongDigest())
+            world.stub.enqueue(.status(200, headers: fields(Self.whole), body: .oneShot(chunks)))
+            let response = try await world.chain.send(try world.request(streamed: true))
+            await #expect(throws: (any Error).self) { for try await _ in response.body {} }
+            #expect(try await world.entries().isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        ["Content-Range: bytes 0-4/10", "Content-Length: 5"], ["Content-Range: bytes 0-8/10"],
+    ])
+    func ofABrokenPartOnlyBytesWithinAnAnnouncedLengthAreKept(lines: [String]) async throws {
+        for world in worlds() {
+            breakOff(world, 206, ["Cache-Control: max-age=60", "ETag: \"a\""] + lines, after: "0123456")
+            try await readToTheError(world, ["Range: bytes=0-8"])
+            #expect(try await world.entries().isEmpty)
+        }
+    }
+
+    @Test(arguments: ["345", "34567"]) func aMissingMiddleOfAnotherLengthGivesNoByteAWrongPlace(
+        middle: String
+    ) async throws {
+        let world = CacheWorld()
+        for (place, text) in [("0-2", "012"), ("7-9", "789")] {
+            world.answer(206, ["Cache-Control: max-age=60", "Content-Range: bytes \(place)/10", "ETag: \"a\""], text)
+            _ = try await world.send(["Range: bytes=\(place)"])
+        }
+        let (chunks, feed) = AsyncThrowingStream.makeStream(of: Data.self)
+        feed.yield(Data(middle.utf8))
+        feed.finish()
+        let lines = ["Content-Range: bytes 3-6/10", "ETag: \"a\""]
+        world.stub.enqueue(.status(206, headers: fields(lines), body: .oneShot(chunks)))
+        let response = try await world.chain.send(try world.request(streamed: true))
+        var read = ""
+        await #expect(throws: TransportError.self) {
+            for try await chunk in response.body { read += String(decoding: chunk, as: UTF8.self) }
+        }
+        #expect("0123456789".hasPrefix(read), "\(read)")
+    }
+
+    @Test func digestsOfOneContentAreNotThoseOfAnother() async throws {
+        for world in worlds() {
+            world.answer(["Cache-Control: max-age=5", "ETag: \"a\"", "Content-Digest: whole"], "0123456789")
+            _ = try await world.send()
+            world.advance(10)
+            let part = ["Content-Range: bytes 0-0/10", "ETag: \"a\"", "Content-Digest: part", "Content-MD5: part"]
+            world.answer(206, part + ["Cache-Control: max-age=60"], "0")
+            _ = try await world.send(["Range: bytes=0-0"])
+            let whole = try await world.chain.send(try world.request()).headerFields
+            #expect(whole["Content-Digest"] == "whole" && whole["Content-MD5"] == nil)
+            let range = try await world.chain.send(try world.request(["Range: bytes=1-2"])).headerFields
+            #expect(range["Content-Digest"] == nil)
+        }
+    }
+
+    @Test func aWeakTagInA304LeavesThePartsTogether() async throws {
+        for world in worlds() {
+            try await storeBeginning(world)
+            world.answer(304, ["ETag: W/\"a\""])
+            #expect(try await world.send(["Range: bytes=1-2"], mode: .revalidate).hasPrefix("206 revalidated 12"))
+            world.answer(206, ["Content-Range: bytes 5-9/10", "ETag: \"a\""], "56789")
+            #expect(try await world.send().hasPrefix("200 miss 0123456789"))
+        }
+    }
+
+    @Test func aStalePartIsNotValidatedInTheBackground() async throws {
+        let world = CacheWorld()
+        let lines = ["Cache-Control: max-age=5, stale-while-revalidate=60", "ETag: \"a\""]
+        world.answer(206, lines + ["Content-Range: bytes 0-4/10"], "01234")
+        _ = try await world.send(["Range: bytes=0-4"])
+        world.advance(10)
+        world.answer(304, lines)
+        #expect(try await world.send(["Range: bytes=0-4"]).hasPrefix("206 revalidated 01234"))
+        #expect(world.stub.requests.count == 2)
+    }
+
+    @Test func aPartFromBehindARedirectIsNeitherStoredNorCompletedWith() async throws {
+        let stub = StubTransport()
+        stub.on(.get, "/latest", .status(302, headers: [.location: "/v1"]))
+        stub.on(.get, "/v1") { request in
+            let fields = fields(["Cache-Control: max-age=60", "ETag: \"1\"", "Content-Range: bytes 0-4/10"])
+            return request.headerFields.contains(.range)
+                ? .status(206, headers: fields, body: "01234") : .status(200, body: "0123456789")
+        }
+        let chain = InterceptorChain([.cache(.memory()), .followRedirects()], transport: stub)
+        var request = HTTPRequest(url: try url("https://a.example/latest"), headerFields: [.range: "bytes=0-4"])
+        #expect(try await chain.send(request).context.cacheOutcome?.storing == .partial)
+        request.headerFields.remove(.range)
+        #expect(try await chain.send(request).body.collect(upTo: 100) == Data("0123456789".utf8))
+        #expect(stub.requests.allSatisfy { $0.headerFields[.ifRange] == nil })
+    }
+
+    @Test func aBrokenResponseOfTheSameVersionLeavesItsParts() async throws {
+        for world in worlds() {
+            world.answer(
+                206,
+                ["Cache-Control: max-age=60", "Content-Range: bytes 0-8/10", "ETag: \"a\""],
+                "012345678"
+            )
+            _ = try await world.send(["Range: bytes=0-8"])
+            breakOff(world, 200, Self.whole, after: "01")
+            let response = try await world.chain.send(try world.request(mode: .reload, streamed: true))
+            await #expect(throws: TransportError.self) { for try await _ in response.body {} }
+            #expect(try await world.entries().map(\.length) == [9])
+        }
+    }
+
+    @Test func manyPartsAtOnceAreCutToTheLimitByTheNext() async throws {
+        for world in worlds() {
+            var responses: [HTTPResponse] = []
+            for first in 0..<12 {
+                let (chunks, feed) = AsyncThrowingStream.makeStream(of: Data.self)
+                feed.yield(Data("x".utf8))
+                feed.finish()
+                let lines = ["Cache-Control: max-age=60", "Content-Range: bytes \(first)-\(first)/30", "ETag: \"a\""]
+                world.stub.enqueue(.status(206, headers: fields(lines), body: .oneShot(chunks)))
+                let request = try world.request(["Range: bytes=\(first)-\(first)"], streamed: true)
+                responses.append(try await world.chain.send(request))
+            }
+            for response in responses { _ = try await response.body.collect(upTo: 10) }
+            #expect(try await world.entries().count == 12)
+            world.answer(206, ["Cache-Control: max-age=60", "Content-Range: bytes 20-21/30", "ETag: \"a\""], "xx")
+            _ = try await world.send(["Range: bytes=20-21"])
+            #expect(try await world.entries().count == StoredParts.limit)
+        }
+    }
+
+    @Test func aCompletionThatIsCancelledWhilePartsAreOpenedReleasesTheServersBody() async throws {
+        let world = CacheWorld(store: FragileStore(weakness: .read))
+        try await storeBeginning(world)
+        let discards = Tally()
+        let (chunks, _) = AsyncThrowingStream.makeStream(of: Data.self)
+        let lines = ["Content-Range: bytes 5-9/10", "ETag: \"a\""]
+        world.stub.enqueue(.status(206, headers: fields(lines), body: .oneShot(chunks) { discards.count() }))
+        world.answer(["ETag: \"b\""], "whole")
+        let response = try await world.chain.send(try world.request(streamed: true))
+        #expect(try await response.body.collect(upTo: 100) == Data("whole".utf8))
+        #expect(discards.value == 1)
     }
 }

@@ -1,6 +1,11 @@
 internal import HTTPSyntax
 internal import Interceptors
 
+extension Range<Int64> {
+    /// The number of bytes. `count` would trap where `Int` has 32 bits, as on watches.
+    var length: Int64 { upperBound - lowerBound }
+}
+
 /// A single byte range of a `Range` field (RFC 9110 §14.1.2).
 enum ByteRange: Equatable {
     case from(Int64, through: Int64?)

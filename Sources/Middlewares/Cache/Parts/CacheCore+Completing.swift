@@ -17,19 +17,22 @@ extension CacheCore {
         _ outcome: consuming CacheOutcome,
         _ next: Next
     ) async throws -> HTTPResponse {
+        let unread = response.body
         guard let completion = exchange.forward.completion, let parts = exchange.entries[completion.index].parts,
-            let stored = try await ends(of: parts, around: completion.range, exchange, completion.index)
+            let stored = try await ends(of: parts, around: completion.range, exchange, completion.index, unread)
         else {
-            response.body.discard()
             return try await send(exchange.unconditional(at: time.read()), next)
         }
         let range = completion.range
+        // A stream without a length is checked too: too few bytes would give those after them wrong places.
+        if response.body.length == nil { response.body = .oneShot(response.body, length: range.length) }
         if let refusal {
             outcome.storing = refusal
         } else {
             let part = head.part(range, of: parts.total)
             let replaced = parts.replaced(by: range)
-            let commit = commit(part, replaced, CacheCommit.Beginning(of: part), ticket, exchange)
+            let beginning = CacheCommit.Beginning(of: response, to: exchange.request)
+            let commit = commit(part, replaced, beginning, ticket, exchange)
             response = await store(response, commit, &outcome)
         }
         let body = HTTPBody.joined([stored.beginning, response.body, stored.end], length: parts.total)
@@ -42,12 +45,13 @@ extension CacheCore {
         return marked(response, outcome)
     }
 
-    /// The stored bytes before and after a range; `nil` if they can't be read.
+    /// The stored bytes before and after a range; `nil` if they can't be read. The server's body is discarded then.
     private func ends(
         of parts: StoredParts,
         around range: Range<Int64>,
         _ exchange: borrowing CacheExchange,
-        _ index: Int
+        _ index: Int,
+        _ body: HTTPBody
     ) async throws -> (beginning: HTTPBody, end: HTTPBody)? {
         var beginning = HTTPBody.empty
         do {
@@ -55,6 +59,7 @@ extension CacheCore {
             return (beginning, try await parts.body(range.upperBound..<parts.total))
         } catch {
             beginning.discard()
+            body.discard()
             try await giveUp(exchange.entries[index], of: exchange.key, after: error)
             return nil
         }
@@ -74,17 +79,30 @@ extension CacheCore {
 }
 
 extension CacheCommit.Beginning {
-    /// The beginning of a complete response; `nil` if its rest couldn't be requested.
-    init?(of response: CachedResponse, to request: HTTPRequest) {
-        guard response.status == 200, request.context.storingConditions.isEmpty,
-            let representation = Representation(of: response.headerFields)
+    /// The place of a streamed response's body; `nil` if nothing is kept of it after it broke off.
+    ///
+    /// A length that a server didn't announce may be that of a decoded body, whose bytes have other places.
+    ///
+    /// - Parameter replaced: the entries that the response replaces.
+    init?(of response: borrowing HTTPResponse, to request: HTTPRequest, replacing replaced: [CacheEntry] = []) {
+        guard !response.body.isInMemory, request.context.storingConditions.isEmpty,
+            CachePolicy.isFromTheURL(response, request), response.headerFields.contains(.contentLength)
         else { return nil }
-        self.init(offset: 0, total: representation.total)
+        let fields = response.headerFields
+        if response.status == 206 {
+            guard let content = PartialContent(of: fields), let total = content.total else { return nil }
+            self.init(range: content.range, total: total)
+        } else {
+            guard response.status == 200, let representation = Representation(of: fields),
+                replaced.allSatisfy({ Self.givesWay($0, to: representation) })
+            else { return nil }
+            self.init(range: 0..<representation.total, total: representation.total)
+        }
     }
 
-    /// The beginning of a stored part; `nil` if it has no strong validator, so that no other part continues it.
-    init?(of part: CachedResponse) {
-        guard let place = part.place, RangeValidator(of: part.headerFields) != nil else { return nil }
-        self.init(offset: place.range.lowerBound, total: place.total)
+    /// Whether a stored entry is worth less than the beginning of a newer response.
+    private static func givesWay(_ entry: CacheEntry, to representation: Representation) -> Bool {
+        guard let parts = entry.parts else { return false }
+        return parts.validator != representation.validator || parts.total != representation.total
     }
 }

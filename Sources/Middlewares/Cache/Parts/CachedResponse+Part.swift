@@ -1,7 +1,7 @@
 internal import HTTPSyntax
 internal import Interceptors
 
-// A part of a representation is stored as an entry of its own, with status 206 (RFC 9111 §3.3). Its range is also among the
+// A part of a representation is stored as a separate entry, with status 206 (RFC 9111 §3.3). Its range is also among the
 // selecting fields, so that a store keeps several parts of a variant side by side.
 extension CachedResponse {
     /// A part of this response, as it is stored.
@@ -14,7 +14,8 @@ extension CachedResponse {
         var part = self
         part.status = 206
         part.headerFields[.contentRange] = place
-        part.headerFields[.contentLength] = String(range.count)
+        part.headerFields[.contentLength] = String(range.length)
+        part.headerFields.removeAll { CachePolicy.digestsOfContent.contains($0.name) }
         part.selectingFields.append(.contentRange, place)
         return part
     }
@@ -25,7 +26,7 @@ extension CachedResponse {
         whole.status = 200
         whole.headerFields.remove(.contentRange)
         whole.headerFields[.contentLength] = String(total)
-        whole.selectingFields.remove(.contentRange)
+        whole.selectingFields = selectingFields.withoutPlace
         return whole
     }
 
@@ -35,5 +36,14 @@ extension CachedResponse {
             let range = place.bytes, let total = place.total
         else { return nil }
         return (range, total)
+    }
+}
+
+extension HTTPFields {
+    /// The selecting fields of the response that a part with these selecting fields is a part of.
+    var withoutPlace: HTTPFields {
+        var fields = self
+        fields.remove(.contentRange)
+        return fields
     }
 }

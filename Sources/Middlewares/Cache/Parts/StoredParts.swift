@@ -36,6 +36,15 @@ final class StoredParts: Sendable {
         return start..<end
     }
 
+    /// The member with the newest fields; among those of one second, the one that stays fresh for the shortest time.
+    var newest: CacheEntry? {
+        let rank = { (response: CachedResponse) in
+            let mustAsk = response.needsValidation || response.facts.directives.noCache != .absent
+            return (response.responseTime, mustAsk ? 1 : 0, -CachePolicy().lifetime(of: response))
+        }
+        return members.map(\.entry).max { rank($0.response) < rank($1.response) }
+    }
+
     /// The members that together have a range, each with the bytes to read from it; `nil` if a byte is missing.
     func pieces(of range: Range<Int64>) -> [(entry: CacheEntry, bytes: Range<Int64>)]? {
         var pieces: [(entry: CacheEntry, bytes: Range<Int64>)] = []
@@ -51,15 +60,11 @@ final class StoredParts: Sendable {
         return pieces
     }
 
-    /// The members that another part makes superfluous: those within its range, and the shortest one if there are too many.
+    /// The members that another part makes superfluous: those within its range, and the shortest ones if there are too many.
     func replaced(by range: Range<Int64>) -> [CacheEntry.ID] {
-        var replaced = members.filter {
-            range.lowerBound <= $0.range.lowerBound && $0.range.upperBound <= range.upperBound
-        }
-        if members.count - replaced.count >= Self.limit {
-            replaced += members.min { $0.range.count < $1.range.count }.map { [$0] } ?? []
-        }
-        return replaced.map(\.entry.id)
+        let isWithin = { (member: Member) in member.range.clamped(to: range) == member.range }
+        let rest = members.filter { !isWithin($0) }.sorted { $0.range.length < $1.range.length }
+        return (members.filter(isWithin) + rest.prefix(max(0, rest.count - Self.limit + 1))).map(\.entry.id)
     }
 }
 
@@ -74,7 +79,7 @@ extension StoredParts {
             for body in bodies { body.discard() }
             throw error
         }
-        return .joined(bodies, length: Int64(range.count))
+        return .joined(bodies, length: range.length)
     }
 }
 
@@ -85,12 +90,12 @@ extension StoredParts {
         var rest: [CacheEntry] = []
         var groups: [(kind: Kind, members: [Member])] = []
         for entry in entries {
-            guard entry.mayBePart, let place = entry.response.place else {
+            guard entry.mayBePart, entry.response.status == 206 else {
                 rest.append(entry)
                 continue
             }
-            // A store or a file may have been changed by other hands.
-            guard Int64(place.range.count) == entry.length else { continue }
+            // A store that isn't ours, or a changed file, may return anything.
+            guard let place = entry.response.place, place.range.length == entry.length else { continue }
             let kind = Kind(entry.response, place.total)
             let member = Member(entry: entry, range: place.range)
             if let index = groups.firstIndex(where: { $0.kind.isShared(with: kind) }) {

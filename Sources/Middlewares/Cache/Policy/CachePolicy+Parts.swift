@@ -36,11 +36,12 @@ extension CachePolicy {
         _ timing: Timing
     ) -> StorageDecision {
         let entry = stored[completion.index]
-        guard response.status == 206, let parts = entry.parts, let content = content(of: response),
+        guard response.status == 206, Self.isFromTheURL(response, request), let parts = entry.parts,
+            let content = content(of: response),
             content.range == completion.range, content.total ?? parts.total == parts.total,
             parts.validator?.isConfirmed(by: response.headerFields) == true
         else { return .sendAgain }
-        let head = freshened(entry.response, by: response, to: request, timing: timing)
+        let head = freshened(entry, by: response, to: request, timing: timing)
         return .complete(head, refusal: Self.refusal(toStorePartOf: response, request, head.facts))
     }
 
@@ -61,7 +62,7 @@ extension CachePolicy {
                 && stored[index].length == total && stored[index].response.status == 200
         }
         if let same, stored[same].has(content.range) {
-            let update = freshened(stored[same].response, by: response, to: request, timing: timing)
+            let update = freshened(stored[same], by: response, to: request, timing: timing)
             return .freshen([same: update], answer: false, mayStore: true)
         }
         // A complete response serves more requests than a part, also without a connection.
@@ -69,7 +70,7 @@ extension CachePolicy {
         // A response to `If-Range` may leave out fields that the caller has from an earlier response (RFC 9110 §15.3.7).
         guard same != nil || !request.headerFields.contains(.ifRange) else { return .pass(.partial) }
         let head =
-            same.map { freshened(stored[$0].response, by: response, to: request, timing: timing) }
+            same.map { freshened(stored[$0], by: response, to: request, timing: timing) }
             ?? self.stored(response, kept, to: request, timing)
         let outdated = matching.filter { $0 != same }.flatMap { stored[$0].ids }
         let superfluous = same.flatMap { stored[$0].parts?.replaced(by: content.range) } ?? []
@@ -85,12 +86,18 @@ extension CachePolicy {
         if let refusal = refusal(to: request) ?? refusal(of: 200, facts) { return refusal }
         // A condition of an outer interceptor is about the whole content.
         let isConditional = !request.context.storingConditions.isEmpty
-        return isConditional || facts.selectors?.contains(.contentRange) ?? true ? .partial : nil
+        return isConditional || !isFromTheURL(response, request) || facts.selectors?.contains(.contentRange) ?? true
+            ? .partial : nil
+    }
+
+    /// Whether no redirect was followed inside the cache. Tags are compared for one URL only (RFC 9110 §8.8.3).
+    static func isFromTheURL(_ response: HTTPResponse, _ request: HTTPRequest) -> Bool {
+        response.url.map { $0 == request.url } ?? true
     }
 
     /// The place of a partial response's content; `nil` if a length contradicts it.
     private func content(of response: HTTPResponse) -> PartialContent? {
         guard let content = PartialContent(of: response.headerFields) else { return nil }
-        return response.body.length ?? Int64(content.range.count) == content.range.count ? content : nil
+        return response.body.length ?? content.range.length == content.range.length ? content : nil
     }
 }

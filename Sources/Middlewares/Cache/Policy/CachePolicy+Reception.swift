@@ -70,7 +70,7 @@ extension CachePolicy {
             let old = stored[index]
             guard old.response.status == 200 else { continue }
             if Self.describes(response.headerFields, old), !CacheControl(response.headerFields).noStore {
-                updates[index] = freshened(old.response, by: response, to: request, timing: timing)
+                updates[index] = freshened(old, by: response, to: request, timing: timing)
             } else {
                 updates[index] = old.response
                 updates[index]?.needsValidation = true

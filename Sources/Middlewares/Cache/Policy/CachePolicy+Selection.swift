@@ -19,12 +19,12 @@ extension CachePolicy {
         return best
     }
 
-    // Prefers a response with `Vary` to one without, then the most recent, then one that isn't in parts.
-    private static func rank(_ entry: CacheEntry) -> (Int, Int64, Int64, Int) {
+    // Prefers a complete response to parts, one with `Vary` to one without, then the most recent.
+    private static func rank(_ entry: CacheEntry) -> (Int, Int, Int64, Int64) {
         let response = entry.response
         let date = date(response.headerFields, .date, now: response.responseTime) ?? response.responseTime
         let variance = response.headerFields.contains(.vary) ? 1 : 0
-        return (variance, date, response.responseTime, entry.parts == nil ? 1 : 0)
+        return (entry.isWhole ? 1 : 0, variance, date, response.responseTime)
     }
 
     func matches(_ response: CachedResponse, _ request: HTTPRequest) -> Bool {

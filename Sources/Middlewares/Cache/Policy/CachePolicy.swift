@@ -90,7 +90,9 @@ struct CachePolicy: Sendable, Equatable {
         }
         let freshness = freshness(of: selected.response, now: now)
         let use = use(selected.response, freshness, under: constraints, mode: mode)
-        if use.isAllowed, let form {
+        // A validation in the background would have no range, and get the whole for a few bytes.
+        let isServable = use.isAllowed && (selected.isWhole || use.stale != .staleWhileRevalidate)
+        if isServable, let form {
             return .serve(
                 Served(
                     index: index,

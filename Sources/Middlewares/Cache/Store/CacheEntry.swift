@@ -64,8 +64,7 @@ public struct CacheEntry: Sendable, Identifiable {
     /// An entry that reads from the parts of a representation. Its response is the one that they are parts of, with the newest
     /// fields (RFC 9110 §15.3.7.3).
     init?(_ parts: StoredParts) {
-        guard let newest = parts.members.map(\.entry).max(by: { $0.response.responseTime < $1.response.responseTime })
-        else { return nil }
+        guard let newest = parts.newest else { return nil }
         self.init(newest.id, .read(newest.response.whole(of: parts.total).parse()), parts.total, .parts(parts))
     }
 
@@ -117,7 +116,7 @@ public struct CacheEntry: Sendable, Identifiable {
     /// Reads a range of the body into memory.
     func collected(_ range: Range<Int64>, upTo limit: Int) async throws -> HTTPBody {
         let range = range.clamped(to: 0..<length)
-        if case .reader(_, let collect?) = source, range.count <= limit {
+        if case .reader(_, let collect?) = source, range.length <= limit {
             return HTTPBody(try await collect(range))
         }
         let body = try await body(range)
@@ -128,7 +127,7 @@ public struct CacheEntry: Sendable, Identifiable {
 
     /// A range of the body, if the body is in memory and the range is within the limit.
     func bytes(_ range: Range<Int64>, upTo limit: Int) -> Data? {
-        guard case .bytes(let bytes) = source, range.count <= limit else { return nil }
+        guard case .bytes(let bytes) = source, range.length <= limit else { return nil }
         return Self.part(range.clamped(to: 0..<length), of: bytes)
     }
 

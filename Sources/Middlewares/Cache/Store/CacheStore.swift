@@ -8,7 +8,7 @@ internal import Interceptors
 ///
 /// ## Implement a store
 /// A store decides nothing about HTTP: the cache says what to keep, and asks for entries by key. A store promises:
-/// - ``snapshot(of:)`` returns complete entries only: ``CacheWriter/commit(if:)`` has ended the body, and the body belongs to
+/// - ``snapshot(of:)`` returns only entries that a commit has made visible: ``CacheWriter/commit(if:)`` has ended the body, and the body belongs to
 ///   the response. A damaged entry is left out and removed;
 /// - ``snapshot(of:)`` returns all variants of a key with their metadata in one call, so that one file can hold them. Bodies
 ///   are read on request, or come with the metadata if they are short;
@@ -53,7 +53,8 @@ internal import Interceptors
 /// `MiddlewaresTesting` checks these promises, each as a test. A store that wraps another needs no lock: it forwards the
 /// other's snapshots, and the cache's closure.
 public protocol CacheStore: Sendable {
-    /// Returns the generation of a key and all its entries: one for each variant that `Vary` tells apart.
+    /// Returns the generation of a key and all its entries: one for each variant that `Vary` tells apart,
+    /// and for each part of it.
     func snapshot(of key: CacheKey) async throws -> CacheSnapshot
 
     /// Begins to store a response.

@@ -52,7 +52,7 @@ extension DiskCacheStore {
                 try await Self.reading {
                     let body = try directory.longBody(id, name, length: length)
                     try await body.check(range)
-                    return .restartable(length: Int64(range.count)) { body.chunks(range) }
+                    return .restartable(length: range.length) { body.chunks(range) }
                 }
             } collect: { range in
                 try await Self.reading { try await directory.longBody(id, name, length: length).bytes(range) }
