@@ -15,6 +15,8 @@ final class InProcessSession: BackgroundSession {
     private struct State {
         var waiting: [Job] = []
         var running: [TransferTask: Task<Void, Never>?] = [:]
+        /// Tasks that were cancelled before their work was stored.
+        var cancelled: Set<TransferTask> = []
         var isClosed = false
     }
 
@@ -41,6 +43,8 @@ final class InProcessSession: BackgroundSession {
     func cancel(_ task: TransferTask) {
         let running = state.withLock { state in
             state.waiting.removeAll { $0.task == task }
+            // The job may have been taken, and its work not stored yet.
+            if case .some(nil) = state.running[task] { state.cancelled.insert(task) }
             return state.running[task] ?? nil
         }
         running?.cancel()
@@ -68,12 +72,12 @@ final class InProcessSession: BackgroundSession {
                 state.withLock { _ = $0.running.removeValue(forKey: job.task) }
                 runNext()
             }
-            let isClosed = state.withLock { state in
+            let isCancelled = state.withLock { state in
                 // The job may have ended already.
                 if state.running[job.task] != nil { state.running[job.task] = .some(work) }
-                return state.isClosed
+                return state.cancelled.remove(job.task) != nil || state.isClosed
             }
-            if isClosed { work.cancel() }
+            if isCancelled { work.cancel() }
         }
     }
 

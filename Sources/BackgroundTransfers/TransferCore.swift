@@ -116,10 +116,9 @@ extension TransferCore {
             for observer in observers { observer.yield(progress) }
         case .downloaded(let task, let response, let file): handle(.downloaded(task, response, file))
         case .completed(let task, let response, let failure, let content):
-            if !content.isEmpty {
-                state.withLock { state in
-                    if state.machine.isCurrent(task) { state.contents[task.id] = content }
-                }
+            // Empty content replaces that of an earlier attempt too.
+            state.withLock { state in
+                if state.machine.isCurrent(task) { state.contents[task.id] = content }
             }
             handle(.completed(task, response, failure: failure))
         case .eventsFinished: handle(.eventsFinished)

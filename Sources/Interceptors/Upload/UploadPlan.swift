@@ -139,7 +139,8 @@ struct UploadPlan: Sendable {
 
     /// Takes over an offset that an interim response names. It must not decrease either.
     mutating func note(interimOffset offset: Int64) {
-        if offset <= length { acknowledged = max(acknowledged, offset) }
+        guard offset <= length, offset > acknowledged else { return }
+        (acknowledged, fruitless) = (offset, 0)
     }
 
     /// Whether the step sends a request.
@@ -151,7 +152,7 @@ struct UploadPlan: Sendable {
     }
 
     private mutating func note(_ part: Range<Int64>, _ outcome: UploadOutcome) {
-        sent = max(sent, part.lowerBound + min(Int64(part.count), max(0, outcome.sent)))
+        sent = max(sent, part.lowerBound + min(part.upperBound - part.lowerBound, max(0, outcome.sent)))
     }
 }
 
@@ -163,9 +164,7 @@ extension UploadPlan {
             if isNamed { return again(.askForOffset) }
             return sentNothing || isRepeatable ? again(.create(part)) : .giveUp
         case .answered(let answer):
-            if kind == .draft, answer.isComplete == true {
-                return isLast(part) || !answer.isSuccess ? .finish : .fail(.completeTooEarly)
-            }
+            if kind == .draft, answer.isComplete == true { return completion(of: part, answer) }
             if answer.isSuccess { return afterMaking(part, answer) }
             if answer.status == 413, let shorter = shortened(part) {
                 return again(isNamed ? .askForOffset : .create(shorter))
@@ -177,6 +176,13 @@ extension UploadPlan {
             // The chain repeats an upload without a URL, as it does any other request.
             return kind == .tus && isRepeatable ? again(.create(part)) : .giveUp
         }
+    }
+
+    /// The step after a response that says that the upload is complete.
+    private func completion(of part: Range<Int64>, _ answer: UploadAnswer) -> UploadStep {
+        guard answer.isSuccess else { return .finish }
+        guard isLast(part), answer.offset ?? length == length else { return .fail(.completeTooEarly) }
+        return answer.length ?? length == length ? .finish : .fail(.lengthChanged)
     }
 
     /// The step after a success of the creating request that doesn't say that the upload is complete.
@@ -212,9 +218,7 @@ extension UploadPlan {
 
     private mutating func afterPart(_ part: Range<Int64>, _ end: UploadOutcome.End) -> UploadStep {
         guard case .answered(let answer) = end else { return afterFailure(end) }
-        if kind == .draft, answer.isComplete == true {
-            return isLast(part) || !answer.isSuccess ? .finish : .fail(.completeTooEarly)
-        }
+        if kind == .draft, answer.isComplete == true { return completion(of: part, answer) }
         if isCompleteAtServer { return .finishWithOffset }
         if answer.isSuccess {
             // The draft's last response says that the upload is complete, and that of tus names the offset.
@@ -245,7 +249,7 @@ extension UploadPlan {
     /// The step after a status that isn't a success, of a request to the upload's URL.
     private mutating func afterRefusal(_ answer: UploadAnswer) -> UploadStep {
         switch answer.status {
-        case 404, 410: return startOver()
+        case 404, 410: return isCompleteAtServer ? .finishWithOffset : startOver()
         case 412 where kind == .tus: return .fail(.unsupported)
         default: return answer.isTemporary ? again(.askForOffset) : .giveUp
         }
@@ -262,7 +266,7 @@ extension UploadPlan {
     /// The part that the limits allow, if it is shorter.
     private func shortened(_ part: Range<Int64>) -> Range<Int64>? {
         let allowed = limits.part(from: part.lowerBound, of: length, upTo: partLimit)
-        return allowed.count < part.count ? allowed : nil
+        return allowed.upperBound < part.upperBound ? allowed : nil
     }
 
     /// Takes over the server's offset, which never decreases, and is never beyond the bytes that were sent.
@@ -279,7 +283,8 @@ extension UploadPlan {
     private mutating func again(_ next: UploadStep) -> UploadStep {
         fruitless += 1
         waits = true
-        return fruitless < maxAttempts ? next : .giveUp
+        if fruitless < maxAttempts { return next }
+        return isCompleteAtServer ? .finishWithOffset : .giveUp
     }
 }
 

@@ -25,13 +25,12 @@ extension CacheCore {
             }
             return marked(response, outcome)
         case .store(let stored, let replaced):
-            let outdated = replaced.map { exchange.entries[$0] }
-            let beginning = CacheCommit.Beginning(of: response, to: exchange.request, replacing: outdated)
+            let beginning = beginning(of: response, replacing: replaced, exchange)
             let commit = commit(stored, exchange.ids(replaced), beginning, ticket, exchange)
             return marked(await store(response, commit, &outcome), outcome)
         case .storePart(let stored, let replaced):
             let isContinuable = RangeValidator(of: stored.headerFields) != nil
-            let beginning = isContinuable ? CacheCommit.Beginning(of: response, to: exchange.request) : nil
+            let beginning = isContinuable ? beginning(of: response, replacing: [], exchange) : nil
             let commit = commit(stored, replaced, beginning, ticket, exchange)
             return marked(await store(response, commit, &outcome), outcome)
         case .complete(let head, let refusal):
@@ -153,6 +152,17 @@ extension CacheCore {
         }
     }
 
+    /// The place of a body that can be kept after it broke off. A body in memory is complete.
+    func beginning(
+        of response: borrowing HTTPResponse,
+        replacing replaced: [Int],
+        _ exchange: borrowing CacheExchange
+    ) -> CacheCommit.Beginning? {
+        if response.body.isInMemory { return nil }
+        let outdated = replaced.map { [entries = exchange.entries] in entries[$0] }
+        return CacheCommit.Beginning(of: response, to: exchange.request, replacing: outdated)
+    }
+
     /// The commit of a response; `nil` without a generation, because a later invalidation couldn't be detected.
     func commit(
         _ stored: CachedResponse,
@@ -165,7 +175,7 @@ extension CacheCore {
         return CacheCommit(
             response: stored,
             replaced: replaced,
-            seen: exchange.entries.flatMap(\.ids),
+            seen: exchange.entries.ids,
             ticket: ticket,
             store: store,
             generation: generation,

@@ -128,7 +128,7 @@ final class CacheCore: Sendable {
         if entry.parts != nil, code == .entryGone { return }
         // For instance on a locked device, or at the limit of open files.
         if code != .storeUnavailable && code != .storeBusy {
-            await attempt { try await $0.remove(entry.ids, of: key) }
+            await attempt { try await $0.remove([entry].ids, of: key) }
         }
     }
 

@@ -35,7 +35,12 @@ struct CacheExchange: ~Copyable, Sendable {
         return outgoing
     }
 
-    func ids(_ indices: [Int]) -> [CacheEntry.ID] { indices.flatMap { entries[$0].ids } }
+    func ids(_ indices: [Int]) -> [CacheEntry.ID] {
+        var ids: [CacheEntry.ID] = []
+        ids.reserveCapacity(indices.count)
+        for index in indices { entries[index].addIDs(to: &ids) }
+        return ids
+    }
 
     var selected: CacheEntry? { forward.selected.map { entries[$0] } }
 

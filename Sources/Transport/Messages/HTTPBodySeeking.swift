@@ -64,8 +64,10 @@ extension HTTPBody {
             return HTTPBody(Data(bytes.dropFirst(Int(range.lowerBound)).prefix(range.count)))
         case .file, .stream:
             guard let rest = content(from: range.lowerBound) else { return nil }
-            let stream = StreamBody(length: Int64(range.count), isRestartable: true, onDiscard: {}) {
-                PrefixReader(rest.makeAsyncIterator(), count: Int64(range.count))
+            // `count` would trap where `Int` has 32 bits, as on watches.
+            let count = range.upperBound - range.lowerBound
+            let stream = StreamBody(length: count, isRestartable: true, onDiscard: {}) {
+                PrefixReader(rest.makeAsyncIterator(), count: count)
             }
             return Self(storage: .stream(stream))
         }

@@ -70,4 +70,8 @@ final class TusServer: Sendable {
 
     static let absence = "tuspyserver is not installed: Scripts/test installs it"
 }
+
+extension Trait where Self == ConditionTrait {
+    static var needsTusServer: Self { .enabled("\(TusServer.absence)") { try await TusServer.mustRun() } }
+}
 #endif

@@ -6,12 +6,7 @@ import TestSupport
 import Testing
 
 /// Uploads to a tus server that this project didn't write.
-@Suite(
-    .againstHanging,
-    .heavy,
-    .serialized,
-    .enabled("\(TusServer.absence)") { try await TusServer.mustRun() }
-)
+@Suite(.againstHanging, .heavy, .serialized, .needsTusServer)
 struct TusUploadTests {
     private static let film = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) })
 

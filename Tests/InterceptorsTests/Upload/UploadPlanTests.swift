@@ -84,6 +84,41 @@ import Testing
         #expect(made.step == .fail(.completeTooEarly))
     }
 
+    @Test func completeAtAnotherOffsetOrLengthIsNoSuccess() {
+        for isOffset in [true, false] {
+            var plan = plan(.draft)
+            plan.proceed(after: answer(204, 60))
+            var last = UploadAnswer(status: 200, offset: isOffset ? 90 : nil, isComplete: true)
+            last.length = isOffset ? nil : 99
+            plan.proceed(after: UploadOutcome(end: .answered(last), sent: 40))
+            #expect(plan.step == .fail(isOffset ? .completeTooEarly : .lengthChanged))
+        }
+    }
+
+    @Test(arguments: [404, 410, 503, nil]) func anUploadThatIsCompleteAtTheServerNeverStartsOver(status: Int?) {
+        var plan = plan(.draft, sent: 100, maxAttempts: 3)
+        for _ in 0..<10 where plan.step == .askForOffset || plan.step == .append(100..<100) {
+            if plan.step == .askForOffset, plan.attemptsWithoutProgress < 2 {
+                plan.proceed(after: answer(204, 100, complete: true))
+            } else {
+                let end = status.map { UploadOutcome.End.answered(UploadAnswer(status: $0)) }
+                plan.proceed(after: UploadOutcome(end: end ?? .failed(isTemporary: true, sentNothing: false)))
+            }
+        }
+        #expect(plan.step == .finishWithOffset)
+    }
+
+    @Test func anInterimOffsetIsProgress() {
+        var plan = plan(.draft, maxAttempts: 3)
+        for offset in stride(from: Int64(2), through: 40, by: 2) {
+            plan.proceed(after: answer(204, offset))
+            guard case .append = plan.step else { break }
+            plan.note(interimOffset: offset + 1)
+            plan.proceed(after: UploadOutcome(end: .failed(isTemporary: true, sentNothing: false), sent: 2))
+        }
+        #expect(plan.step == .askForOffset)
+    }
+
     @Test func anErrorOfTheTargetIsTheResult() {
         var plan = plan(.draft)
         plan.proceed(after: answer(204, 60))

@@ -50,7 +50,7 @@ import Testing
             entry(5, 16..<20, tag: nil), entry(6, 0..<2, tag: "W/\"a\""), entry(7, 2..<4, tag: "W/\"a\""),
         ]
         let combined = StoredParts.combining(entries)
-        #expect(combined.map { $0.ids.sorted() }.sorted { $0[0] < $1[0] } == [[1, 3], [2], [4], [5], [6], [7]])
+        #expect(combined.map { [$0].ids.sorted() }.sorted { $0[0] < $1[0] } == [[1, 3], [2], [4], [5], [6], [7]])
     }
 
     @Test func anEntryWhoseLengthIsNotThatOfItsRangeIsIgnored() {

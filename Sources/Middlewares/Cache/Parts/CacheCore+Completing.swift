@@ -31,7 +31,7 @@ extension CacheCore {
         } else {
             let part = head.part(range, of: parts.total)
             let replaced = parts.replaced(by: range)
-            let beginning = CacheCommit.Beginning(of: response, to: exchange.request)
+            let beginning = beginning(of: response, replacing: [], exchange)
             let commit = commit(part, replaced, beginning, ticket, exchange)
             response = await store(response, commit, &outcome)
         }
@@ -84,8 +84,8 @@ extension CacheCommit.Beginning {
     /// A length that a server didn't announce may be that of a decoded body, whose bytes have other places.
     ///
     /// - Parameter replaced: the entries that the response replaces.
-    init?(of response: borrowing HTTPResponse, to request: HTTPRequest, replacing replaced: [CacheEntry] = []) {
-        guard !response.body.isInMemory, request.context.storingConditions.isEmpty,
+    init?(of response: borrowing HTTPResponse, to request: HTTPRequest, replacing replaced: [CacheEntry]) {
+        guard request.context.storingConditions.isEmpty,
             CachePolicy.isFromTheURL(response, request), response.headerFields.contains(.contentLength)
         else { return nil }
         let fields = response.headerFields

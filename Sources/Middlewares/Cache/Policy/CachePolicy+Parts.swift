@@ -72,7 +72,7 @@ extension CachePolicy {
         let head =
             same.map { freshened(stored[$0], by: response, to: request, timing: timing) }
             ?? self.stored(response, kept, to: request, timing)
-        let outdated = matching.filter { $0 != same }.flatMap { stored[$0].ids }
+        let outdated = matching.filter { $0 != same }.map { stored[$0] }.ids
         let superfluous = same.flatMap { stored[$0].parts?.replaced(by: content.range) } ?? []
         return .storePart(head.part(content.range, of: total), replacing: outdated + superfluous)
     }

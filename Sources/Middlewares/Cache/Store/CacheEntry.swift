@@ -137,8 +137,10 @@ public struct CacheEntry: Sendable, Identifiable {
     /// The parts that the entry reads from; `nil` if it is an entry of the store.
     var parts: StoredParts? { if case .parts(let parts) = source { parts } else { nil } }
 
-    /// The IDs of the store's entries.
-    var ids: [ID] { parts?.members.map(\.entry.id) ?? [id] }
+    /// Adds the IDs of the store's entries. An array for each entry would be two allocations more per stored response.
+    func addIDs(to ids: inout [ID]) {
+        if let parts { ids += parts.members.map(\.entry.id) } else { ids.append(id) }
+    }
 
     /// Whether every byte of the representation is there.
     var isWhole: Bool { parts.map { $0.missing == nil } ?? true }
@@ -153,5 +155,15 @@ public struct CacheEntry: Sendable, Identifiable {
         if range.count == bytes.count { return bytes }
         let start = bytes.startIndex + Int(range.lowerBound)
         return Data(bytes[start..<(start + range.count)])
+    }
+}
+
+extension [CacheEntry] {
+    /// The IDs of the store's entries.
+    var ids: [CacheEntry.ID] {
+        var ids: [CacheEntry.ID] = []
+        ids.reserveCapacity(count)
+        for entry in self { entry.addIDs(to: &ids) }
+        return ids
     }
 }

@@ -103,7 +103,8 @@ public struct RetryPolicy: Sendable {
         if request.isIdempotent { return true }
         // The outcome is that of the redirected request; the server acted on the original one.
         if answer.hasChangedMethod || answer.mayHaveActed(on: request) { return false }
-        if let response = answer.answered {
+        // A server that refuses a part of an upload may have kept some of it: the upload asks how much.
+        if let response = answer.answered, request.context.uploadRequest != .continuing {
             switch response.status.code {
             case 408, 421, 425, 429: return true
             case 413, 503: return response.headerFields.contains(.retryAfter)
