@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Uploads to a tus server that this project didn't write.
-@Suite(.againstHanging, .heavy, .serialized, .needsTusServer)
+@Suite(.againstHanging, .heavy, .serialized, .checksArchive, .needsTusServer)
 struct TusUploadTests {
     private static let film = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) })
 
