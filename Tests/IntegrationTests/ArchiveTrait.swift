@@ -65,6 +65,10 @@ extension Client {
         self.init(baseURL: nil, interceptors: interceptors, transport: transport)
     }
 
+    init(interceptors: [any Interceptor]) {
+        self.init(baseURL: nil, interceptors: interceptors, transport: .platform())
+    }
+
     init(baseURL: URL?, transport: any Transport) {
         self.init(baseURL: baseURL, interceptors: [.followRedirects()], transport: transport)
     }

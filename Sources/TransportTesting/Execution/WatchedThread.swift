@@ -40,20 +40,23 @@ final class WatchedThread: Sendable {
         self.blocked = blocked
     }
 
-    private func end(_ result: Result<Void, any Error>) {
-        let continuation = continuation.withLock { continuation in
+    private func end(_ result: Result<Void, any Error>) { takeContinuation()?.resume(with: result) }
+
+    private func takeContinuation() -> CheckedContinuation<Void, any Error>? {
+        continuation.withLock { continuation in
             defer { continuation = nil }
             return continuation
         }
-        continuation?.resume(with: result)
     }
 
     private func watch(since earlier: Int?) {
         DispatchQueue.global().asyncAfter(deadline: .now() + limit / .seconds(1)) { [weak self] in
             guard let self, continuation.withLock({ $0 != nil }) else { return }
             let progress = progress()
-            if progress == earlier, progress % 2 == 1 { return end(.failure(blocked())) }
-            watch(since: progress)
+            guard progress == earlier, progress % 2 == 1 else { return watch(since: progress) }
+            // Taken before the report, which may free the blocked thread and let it end the check with another error.
+            guard let continuation = takeContinuation() else { return }
+            continuation.resume(throwing: blocked())
         }
     }
 }
