@@ -5,7 +5,7 @@ extension CacheStoreConformance {
     /// The text of a rule.
     struct Law: Sendable {
         let name: String
-        /// What the rule expects, as a sentence.
+        /// The rule's expectation, as a sentence.
         let expected: String
         /// Why it matters to the program's users, as a sentence.
         let harm: String
@@ -23,13 +23,13 @@ extension CacheStoreConformance {
     /// Thrown when a store breaks a promise.
     struct Failure: Error, Sendable, CustomStringConvertible {
         let law: Law
-        /// What the store did, as a sentence.
+        /// The store's behavior, as a sentence.
         let observed: String
 
         var description: String { "\(law.name): \(observed) \(law.expected) \(law.harm) \(law.repair)" }
     }
 
-    /// What a rule saw, as a sentence: why a check fails.
+    /// The reason why a check fails, as a sentence.
     struct Observation: Error, Sendable, CustomStringConvertible {
         let description: String
     }

@@ -9,7 +9,7 @@ extension CacheStoreConformance {
         let body: Data
     }
 
-    /// What a store may serve, by key.
+    /// The versions that a store may serve, by key.
     typealias Content = [CacheKey: Set<StoredVersion>]
 
     /// The folders and stores of one check.
@@ -92,7 +92,7 @@ extension CacheStoreConformance.CrashBench {
         return "version \(number), which was never stored so, or was replaced or removed before"
     }
 
-    /// What a cache serves for a key. As a cache does, looks again after a report of damage, and removes what can't be read.
+    /// Reads a key's entries as a cache does: looks again after a report of damage, and removes an entry that can't be read.
     private func served(
         _ bench: CacheStoreConformance.Bench,
         _ key: CacheKey,

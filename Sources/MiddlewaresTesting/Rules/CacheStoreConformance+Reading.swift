@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Middlewares
 
-// What lookups and lists return.
+// The rules about the results of lookups and lists.
 extension CacheStoreConformance {
     static let readingRules: [Rule] = [
         Rule(

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Middlewares
 internal import Synchronization
 
-// What a writer stores.
+// The rules about the entries of a writer.
 extension CacheStoreConformance {
     static let storingRules: [Rule] = [
         Rule(

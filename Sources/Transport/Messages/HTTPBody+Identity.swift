@@ -43,7 +43,7 @@ extension HTTPBody {
         }
     }
 
-    /// What makes this body the same as its copies.
+    /// A value that this body shares with its copies, and with no other body.
     package var identity: Identity { Identity(storage) }
 }
 

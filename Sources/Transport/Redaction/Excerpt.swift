@@ -26,7 +26,7 @@ extension Redaction {
     /// The beginning of a body as text, with secrets replaced unless `redaction` is `nil`. Returns `nil` for anything but UTF-8
     /// text.
     ///
-    /// What makes a value a secret may follow the value, so more is searched than returned.
+    /// Searches more than it returns, because a value may be a secret by the text after it.
     ///
     /// - Parameter limit: the maximum number of bytes to return of a body that is longer.
     package static func beginning(

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What a check waits for, and how much has begun and ended.
+/// The functions that a check waits for, and the number that has begun and ended.
 package final class WaitLog: Sendable, CustomStringConvertible {
     private struct State {
         var count = 0
@@ -35,7 +35,7 @@ package final class WaitLog: Sendable, CustomStringConvertible {
     /// A number that grows with each beginning and end.
     package var count: Int { state.withLock(\.count) }
 
-    /// What waits, the oldest first, as a sentence.
+    /// The functions that wait, the oldest first, as a sentence.
     package var description: String {
         let pending = state.withLock { $0.pending.sorted { $0.key < $1.key }.map(\.value) }
         guard !pending.isEmpty else { return "No function of what is checked is in progress." }

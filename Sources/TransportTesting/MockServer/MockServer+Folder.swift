@@ -63,7 +63,7 @@ extension MockServer {
     }
 }
 
-/// What a folder answers to a request that a server received.
+/// A folder's response to a request that a server received.
 package struct FolderResponse: Sendable {
     /// The response.
     package let response: MockResponse

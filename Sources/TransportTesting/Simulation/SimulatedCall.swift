@@ -9,7 +9,7 @@ struct SimulatedCall: Sendable, CustomStringConvertible {
     let url: URL
     /// The account of the call; `nil` for nobody, or if the chain adds the credentials.
     let account: String?
-    /// What the caller does with a stream.
+    /// The caller's use of a stream.
     let reading: Reading
     let mode: ResponseBodyMode
     /// The content of the request.
@@ -34,7 +34,7 @@ struct SimulatedCall: Sendable, CustomStringConvertible {
     /// Such as `call 3 (POST /things/1)`.
     var description: String { "call \(id) (\(method) \(url.path)\(url.query.map { "?\($0)" } ?? ""))" }
 
-    /// What the URL consists of.
+    /// The components of the URL.
     private let target: Target
 
     private struct Target {

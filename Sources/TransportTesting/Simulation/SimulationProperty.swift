@@ -54,7 +54,7 @@ extension Simulation {
     struct Failure: Error, CustomStringConvertible {
         let seed: Int
         let property: Property
-        /// What happened, as a sentence.
+        /// The calls' behavior, as a sentence.
         let observed: String
         let trace: [String]
         /// How often another thread took part.

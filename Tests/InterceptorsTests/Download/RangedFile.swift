@@ -5,7 +5,7 @@ import TransportTesting
 
 /// A server's answers for one file, honest or not.
 struct RangedFile: Sendable {
-    /// What the server does wrong.
+    /// The server's mistake.
     enum Lie: String, CaseIterable, Sendable {
         case nothing
         // Allowed, but no help.

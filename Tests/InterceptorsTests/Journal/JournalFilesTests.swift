@@ -5,9 +5,9 @@ import Testing
 
 @testable import Interceptors
 
-/// What others make of a journal's files: a JSON schema and another library's parser, and a browser.
+/// A JSON schema, another library's parser and a browser read a journal's files.
 @Suite(.againstHanging, .heavy) struct JournalFilesTests {
-    /// What haralyzer read from an archive.
+    /// The facts that haralyzer read from an archive.
     private struct Facts: Decodable {
         let pages, entries, headers: Int
         let urls, methods, started: [String]

@@ -1,7 +1,4 @@
 import Foundation
-import HTTPSyntax
-import Middlewares
-import Synchronization
 import TestSupport
 import Testing
 import TransportTesting
@@ -12,21 +9,11 @@ import TransportTesting
 @Suite(.againstHanging) struct CachePartTests {
     private let directory = TemporaryDirectory()
 
-    private func worlds() -> [CacheWorld] {
-        [CacheWorld(), CacheWorld(store: DiskCacheStore(at: directory.url))]
-    }
-
-    private func storeBeginning(_ world: CacheWorld, _ more: [String] = []) async throws {
-        world.answer(206, ["Cache-Control: max-age=60", "Content-Range: bytes 0-4/10", "ETag: \"a\""] + more, "01234")
-        #expect(try await world.send(["Range: bytes=0-4"]) == "206 miss 01234")
-        #expect(try await world.entries().count == 1)
-    }
-
     @Test(arguments: Scenario.misfits.indices)
     func anAnswerThatDoesNotFitIsFollowedByARequestForEverything(index: Int) async throws {
         let (status, lines, body) = Scenario.misfits[index]
-        for world in worlds() {
-            try await storeBeginning(world)
+        for world in CacheWorld.ofEachStore(in: directory) {
+            try await world.storeBeginning()
             world.answer(status, lines, body)
             world.answer(["Cache-Control: max-age=60", "ETag: \"b\""], "abcdefghij")
             #expect(try await world.send() == "200 miss abcdefghij")
@@ -39,8 +26,8 @@ import TransportTesting
     }
 
     @Test func aRangeInAnotherFormIsComparedByItsPositions() async throws {
-        for world in worlds() {
-            try await storeBeginning(world)
+        for world in CacheWorld.ofEachStore(in: directory) {
+            try await world.storeBeginning()
             world.answer(206, ["Content-Range: bytes 5-9/*", "ETag: \"a\""], "56789")
             #expect(try await world.send().hasPrefix("200 miss 0123456789"), "RFC 9110 §14.4: the total may be unknown")
         }
@@ -48,7 +35,7 @@ import TransportTesting
 
     @Test func cookiesOfStoredPartsAreNotReplayedWithTheServersBytes() async throws {
         let world = CacheWorld()
-        try await storeBeginning(world, ["Set-Cookie: a=old", "Set-Cookie: b=old"])
+        try await world.storeBeginning(["Set-Cookie: a=old", "Set-Cookie: b=old"])
         world.answer(206, ["Content-Range: bytes 5-9/10", "ETag: \"a\"", "Set-Cookie: c=new"], "56789")
         let response = try await world.chain.send(try world.request())
         #expect(response.headerFields[values: .setCookie] == ["c=new"])
@@ -57,7 +44,7 @@ import TransportTesting
 
     @Test func aCompletedResponseKeepsToTheCallersLimit() async throws {
         let world = CacheWorld()
-        try await storeBeginning(world)
+        try await world.storeBeginning()
         world.answer(206, ["Content-Range: bytes 5-9/10", "ETag: \"a\""], "56789")
         var request = try world.request()
         request.context.responseBody = .buffered(upTo: 9)
@@ -90,7 +77,7 @@ import TransportTesting
     }
 
     @Test func moreThanEightPartsCostTheShortest() async throws {
-        for world in worlds() {
+        for world in CacheWorld.ofEachStore(in: directory) {
             for index in 0..<10 {
                 let (first, last) = (index * 4, index * 4 + (index == 3 ? 0 : 1))
                 world.answer(
@@ -107,7 +94,7 @@ import TransportTesting
     }
 
     @Test func aLargerPartReplacesThoseWithinIt() async throws {
-        for world in worlds() {
+        for world in CacheWorld.ofEachStore(in: directory) {
             for (place, text) in [("2-3", "23"), ("5-5", "5"), ("1-6", "123456")] {
                 world.answer(
                     206,
@@ -119,128 +106,21 @@ import TransportTesting
             #expect(try await world.entries().map(\.length) == [6])
         }
     }
-}
-
-extension CachePartTests {
-    /// A streamed response that breaks off after some of its bytes.
-    private func breakOff(_ world: CacheWorld, _ status: HTTPResponse.Status, _ lines: [String], after text: String) {
-        let (chunks, feed) = AsyncThrowingStream.makeStream(of: Data.self)
-        feed.yield(Data(text.utf8))
-        feed.finish(throwing: TransportError(.connectionLost, "It broke off."))
-        world.stub.enqueue(.status(status, headers: fields(lines), body: .oneShot(chunks)))
-    }
-
-    private func readToTheError(_ world: CacheWorld, _ lines: [String] = []) async throws {
-        let response = try await world.chain.send(try world.request(lines, streamed: true))
-        await #expect(throws: TransportError.self) { for try await _ in response.body {} }
-    }
-
-    private static let whole = ["Cache-Control: max-age=60", "ETag: \"a\"", "Content-Length: 10"]
-
-    @Test func aStreamThatBreaksOffIsKeptAndCompleted() async throws {
-        for world in worlds() {
-            breakOff(world, 200, Self.whole, after: "0123")
-            try await readToTheError(world)
-            #expect(try await world.send(["Range: bytes=1-3"]) == "206 hit 123 age 0")
-            breakOff(world, 206, ["Content-Range: bytes 4-9/10", "Content-Length: 6", "ETag: \"a\""], after: "456")
-            try await readToTheError(world)
-            world.answer(206, ["Content-Range: bytes 7-9/10", "ETag: \"a\""], "789")
-            #expect(try await world.send() == "200 miss 0123456789 age 0")
-            #expect(world.stub.requests.map { $0.headerFields[.range] ?? "-" } == ["-", "bytes=4-", "bytes=7-"])
-            #expect(try await world.send() == "200 hit 0123456789 age 0")
-        }
-    }
-
-    @Test(arguments: [
-        ["Cache-Control: max-age=60", "Content-Length: 10"],
-        ["Cache-Control: max-age=60", "Content-Length: 10", "ETag: W/\"a\""],
-        ["Cache-Control: max-age=60", "ETag: \"a\""],
-        ["Cache-Control: max-age=60", "ETag: \"a\"", "Content-Length: 10", "Content-Encoding: br"],
-        ["Cache-Control: max-age=60", "ETag: \"a\"", "Content-Length: 10", "Accept-Ranges: none"],
-        ["Cache-Control: no-store", "ETag: \"a\"", "Content-Length: 10"],
-    ])
-    func aStreamWhoseRestCannotBeRequestedIsDropped(lines: [String]) async throws {
-        for world in worlds() {
-            breakOff(world, 200, lines, after: "0123")
-            try await readToTheError(world)
-            #expect(try await world.entries().isEmpty)
-        }
-    }
-
-    @Test func aStreamThatBreaksOffLeavesACompleteResponse() async throws {
-        for world in worlds() {
-            world.answer(["Cache-Control: max-age=5", "ETag: \"z\""], "old")
-            _ = try await world.send()
-            world.advance(10)
-            breakOff(world, 200, Self.whole, after: "0123")
-            try await readToTheError(world)
-            #expect(try await world.entries().map(\.length) == [3])
-        }
-    }
-
-    @Test func nothingIsKeptOfAStreamWithoutAByteOrOfOneThatTheCallerGivesUp() async throws {
-        for world in worlds() {
-            breakOff(world, 200, Self.whole, after: "")
-            try await readToTheError(world)
-            breakOff(world, 200, Self.whole, after: "0123")
-            let response = try await world.chain.send(try world.request(streamed: true))
-            response.body.discard()
-            #expect(try await world.entries().isEmpty)
-        }
-    }
-
-    @Test func aPartIsNotStoredAfterAnInvalidation() async throws {
-        for world in worlds() {
-            breakOff(world, 200, Self.whole, after: "0123")
-            let response = try await world.chain.send(try world.request(streamed: true))
-            var chunks = response.body.makeAsyncIterator()
-            _ = try await chunks.next()
-            world.answer(204, [])
-            _ = try await world.send([], .post)
-            await #expect(throws: TransportError.self) { try await chunks.next() }
-            #expect(try await world.entries().isEmpty)
-        }
-    }
-
-    @Test func aPartOfAnEarlierResponseIsNotStoredAfterALaterCompleteOne() async throws {
-        for world in worlds() {
-            breakOff(
-                world,
-                206,
-                ["Cache-Control: max-age=60", "Content-Range: bytes 0-4/10", "ETag: \"a\""],
-                after: "01"
-            )
-            let response = try await world.chain.send(try world.request(["Range: bytes=0-4"], streamed: true))
-            world.answer(["Cache-Control: max-age=60", "ETag: \"b\""], "new")
-            #expect(try await world.send() == "200 miss new")
-            await #expect(throws: TransportError.self) { for try await _ in response.body {} }
-            #expect(try await world.entries().map(\.length) == [3])
-        }
-    }
 
     @Test func aPartThatIsGoneWhenItIsReadCostsARequestForEverything() async throws {
         let store = FragileStore(weakness: .read)
         let world = CacheWorld(store: store)
-        try await storeBeginning(world)
+        try await world.storeBeginning()
         world.answer(206, ["Content-Range: bytes 5-9/10", "ETag: \"a\""], "56789")
         world.answer(["ETag: \"a\""], "0123456789")
         #expect(try await world.send() == "200 miss 0123456789")
         #expect(world.stub.requests.map { $0.headerFields[.range] ?? "-" } == ["bytes=0-4", "bytes=5-", "-"])
     }
 
-    @Test func aStoreWithoutPartsDropsWhatBrokeOff() async throws {
-        let world = CacheWorld(store: try FolderStore(at: directory.url, nil))
-        breakOff(world, 200, Self.whole, after: "0123")
-        try await readToTheError(world)
-        #expect(try await world.entries().isEmpty)
-        try await storeBeginning(world)
-        #expect(try await world.send(["Range: bytes=1-3"]) == "206 hit 123 age 0")
-    }
-
     @Test func aPartThatCameDuringACompleteResponseDoesNotStandBeforeIt() async throws {
-        for world in worlds() {
+        for world in CacheWorld.ofEachStore(in: directory) {
             let (chunks, feed) = AsyncThrowingStream.makeStream(of: Data.self)
-            world.stub.enqueue(.status(200, headers: fields(Self.whole), body: .oneShot(chunks)))
+            world.stub.enqueue(.status(200, headers: fields(CacheWorld.whole), body: .oneShot(chunks)))
             let response = try await world.chain.send(try world.request(streamed: true))
             world.advance(1)
             for first in 0..<20 {
@@ -253,30 +133,6 @@ extension CachePartTests {
             _ = try await response.body.collect(upTo: 100)
             #expect(try await world.send().hasPrefix("200 hit 0123456789"))
             #expect(try await world.send(mode: .offline).contains("0123456789"))
-        }
-    }
-
-    @Test func nothingIsKeptAfterAnErrorThatMayMeanWrongBytes() async throws {
-        struct WrongDigest: Error {}
-        for world in worlds() {
-            let (chunks, feed) = AsyncThrowingStream.makeStream(of: Data.self)
-            feed.yield(Data("01x3".utf8))
-            feed.finish(throwing: WrongDigest())
-            world.stub.enqueue(.status(200, headers: fields(Self.whole), body: .oneShot(chunks)))
-            let response = try await world.chain.send(try world.request(streamed: true))
-            await #expect(throws: (any Error).self) { for try await _ in response.body {} }
-            #expect(try await world.entries().isEmpty)
-        }
-    }
-
-    @Test(arguments: [
-        ["Content-Range: bytes 0-4/10", "Content-Length: 5"], ["Content-Range: bytes 0-8/10"],
-    ])
-    func ofABrokenPartOnlyBytesWithinAnAnnouncedLengthAreKept(lines: [String]) async throws {
-        for world in worlds() {
-            breakOff(world, 206, ["Cache-Control: max-age=60", "ETag: \"a\""] + lines, after: "0123456")
-            try await readToTheError(world, ["Range: bytes=0-8"])
-            #expect(try await world.entries().isEmpty)
         }
     }
 
@@ -302,7 +158,7 @@ extension CachePartTests {
     }
 
     @Test func digestsOfOneContentAreNotThoseOfAnother() async throws {
-        for world in worlds() {
+        for world in CacheWorld.ofEachStore(in: directory) {
             world.answer(["Cache-Control: max-age=5", "ETag: \"a\"", "Content-Digest: whole"], "0123456789")
             _ = try await world.send()
             world.advance(10)
@@ -317,8 +173,8 @@ extension CachePartTests {
     }
 
     @Test func aWeakTagInA304LeavesThePartsTogether() async throws {
-        for world in worlds() {
-            try await storeBeginning(world)
+        for world in CacheWorld.ofEachStore(in: directory) {
+            try await world.storeBeginning()
             world.answer(304, ["ETag: W/\"a\""])
             #expect(try await world.send(["Range: bytes=1-2"], mode: .revalidate).hasPrefix("206 revalidated 12"))
             world.answer(206, ["Content-Range: bytes 5-9/10", "ETag: \"a\""], "56789")
@@ -353,23 +209,8 @@ extension CachePartTests {
         #expect(stub.requests.allSatisfy { $0.headerFields[.ifRange] == nil })
     }
 
-    @Test func aBrokenResponseOfTheSameVersionLeavesItsParts() async throws {
-        for world in worlds() {
-            world.answer(
-                206,
-                ["Cache-Control: max-age=60", "Content-Range: bytes 0-8/10", "ETag: \"a\""],
-                "012345678"
-            )
-            _ = try await world.send(["Range: bytes=0-8"])
-            breakOff(world, 200, Self.whole, after: "01")
-            let response = try await world.chain.send(try world.request(mode: .reload, streamed: true))
-            await #expect(throws: TransportError.self) { for try await _ in response.body {} }
-            #expect(try await world.entries().map(\.length) == [9])
-        }
-    }
-
     @Test func manyPartsAtOnceAreCutToTheLimitByTheNext() async throws {
-        for world in worlds() {
+        for world in CacheWorld.ofEachStore(in: directory) {
             var responses: [HTTPResponse] = []
             for first in 0..<12 {
                 let (chunks, feed) = AsyncThrowingStream.makeStream(of: Data.self)
@@ -390,7 +231,7 @@ extension CachePartTests {
 
     @Test func aCompletionThatIsCancelledWhilePartsAreOpenedReleasesTheServersBody() async throws {
         let world = CacheWorld(store: FragileStore(weakness: .read))
-        try await storeBeginning(world)
+        try await world.storeBeginning()
         let discards = Tally()
         let (chunks, _) = AsyncThrowingStream.makeStream(of: Data.self)
         let lines = ["Content-Range: bytes 5-9/10", "ETag: \"a\""]

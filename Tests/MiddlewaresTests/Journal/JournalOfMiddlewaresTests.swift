@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TransportTesting
 
-/// What a journal says of the interceptors' decisions.
+/// A journal's notes about the interceptors' decisions.
 @Suite(.againstHanging) struct JournalOfMiddlewaresTests {
     private let clock = ManualClock()
     private let stub = StubTransport()

@@ -6,7 +6,7 @@ import TransportTesting
 @testable import Middlewares
 
 extension RandomOrder {
-    /// What calls through a chain must not do.
+    /// The harm that calls through a chain must not do.
     enum Violation: String, Comparable, CaseIterable {
         /// One account got the response of another.
         case leak

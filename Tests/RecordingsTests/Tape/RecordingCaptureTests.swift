@@ -6,7 +6,7 @@ import TransportTesting
 
 @testable import Recordings
 
-/// What is recorded of what passes, and how it plays.
+/// Captures of responses, and their playback.
 @Suite(.againstHanging) struct RecordingCaptureTests {
     private let tape: TapeFile
     private let clock = ManualClock()

@@ -11,7 +11,7 @@ import TransportTesting
 @Suite(.againstHanging) struct RecordingChainTests {
     private let clock = ManualClock()
 
-    /// What a user of the chain sees of one call.
+    /// The result of one call, as a user of the chain sees it.
     private struct Seen: Equatable {
         var text: String
         var status: Int

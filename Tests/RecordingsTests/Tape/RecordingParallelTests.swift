@@ -9,7 +9,7 @@ import Testing
         HTTPResponse(status: 200, body: HTTPBody("answer to \(request.url.lastPathComponent)"))
     }
 
-    /// What each of the tests that share a tape does: a request that all of them make, and two that are theirs.
+    /// Makes a request that all tests of the tape make, and two that only this test makes.
     private func test(_ number: Int, _ tape: Recording, over base: any Transport) async throws {
         for path in ["/shared", "/\(number)", "/\(number)-b"] {
             #expect(try await tape.get(path, over: base) == "answer to \(path.dropFirst())")

@@ -134,7 +134,7 @@ import Testing
         }
         response.body.discard()
         await source.isDiscarded()
-        // What the sockets hold beyond what was read is at most some megabytes.
+        // The sockets hold at most some megabytes more than was read.
         #expect(source.produced < 64 << 20)
     }
 

@@ -96,7 +96,7 @@ private struct FaultUses {
     mutating func restart() { (count, period) = (0, period + 1) }
 }
 
-/// What happens to one request.
+/// The faults of one request.
 struct FaultPlan {
     /// A chosen fault. Each is counted before it happens, so that requests at the same time don't exceed `Fault.times(_:)`.
     struct Choice {

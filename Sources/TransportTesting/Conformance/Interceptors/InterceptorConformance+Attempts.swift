@@ -50,7 +50,7 @@ extension InterceptorConformance {
 
 /// Calls that may lead to several attempts.
 private enum Attempts {
-    /// What the first attempt gets; `nil` is a late response.
+    /// The answers to the first attempt; `nil` is a late response.
     static let answers: [RefusingAnswer?] = RefusingAnswer.all + [nil]
 
     /// When the attempts get their responses, and whether the server goes on after a cancellation.

@@ -61,7 +61,7 @@ extension InterceptorConformance {
 
 /// Calls with content in memory or in chunks.
 private enum ChunkedExchange {
-    /// What arrives of content.
+    /// The content as its reader gets it.
     enum Result: Equatable, CustomStringConvertible {
         case content(Data)
         /// Compressed bytes depend on the chunks, and their meaning doesn't.
@@ -84,7 +84,7 @@ private enum ChunkedExchange {
         }
     }
 
-    /// What the caller gets of a response.
+    /// Sends a response through the interceptor, and returns the content that the caller gets.
     ///
     /// - Parameter chunking: cuts a streamed response; a response in memory if it is `nil`.
     static func response(
@@ -105,7 +105,7 @@ private enum ChunkedExchange {
         return try await result { .content(try await fresh.readToEnd(try await fresh.send(request).body)) }
     }
 
-    /// What the rest of the chain gets of a request.
+    /// Sends a request through the interceptor, and returns the content that the rest of the chain gets.
     ///
     /// - Parameter chunking: cuts a streamed request; a request in memory if it is `nil`.
     static func request(

@@ -222,7 +222,7 @@ enum Suspensions {
             place: position.rawValue,
             endedAtOnce: ended,
             bodyGate: gate,
-            // What the other calls leave behind breaks another rule.
+            // Another rule is about timers that the other calls leave behind.
             timers: .max
         )
     }

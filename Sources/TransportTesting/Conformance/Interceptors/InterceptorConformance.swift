@@ -40,7 +40,7 @@ public enum InterceptorConformance {
     /// Creates the interceptor under test. A check may create several.
     public typealias Factory = @Sendable (_ world: World) throws -> any Interceptor
 
-    /// What the interceptor under test may use: the time, the server's origin, and a credential.
+    /// The world of the interceptor under test: the time, the server's origin, and a credential.
     public struct World: Sendable {
         /// The clock of ``time``. The rule advances it.
         public let clock: ManualClock
@@ -137,7 +137,7 @@ extension InterceptorConformance {
     /// The text and the check of a rule, apart from the roles of an interceptor.
     struct Law: Sendable {
         let name: String
-        /// What the rule expects, as a sentence.
+        /// The rule's expectation, as a sentence.
         let expected: String
         /// Why it matters to the program's users, as a sentence.
         let harm: String
@@ -171,7 +171,7 @@ extension InterceptorConformance {
     struct Failure: Error, Sendable, CustomStringConvertible {
         let law: Law
         let seed: UInt64
-        /// What the interceptor did, as a sentence.
+        /// The interceptor's behavior, as a sentence.
         let observed: String
 
         var description: String {

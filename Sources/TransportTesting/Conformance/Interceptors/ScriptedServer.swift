@@ -10,7 +10,7 @@ final class ScriptedServer: Transport {
         let request: HTTPRequest
         /// Whether the body could be read when the request arrived.
         let isReadable: Bool
-        /// What the caller's task-local value was.
+        /// The caller's task-local value.
         let taskLocal: Int
     }
 

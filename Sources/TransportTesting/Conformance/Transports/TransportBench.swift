@@ -20,7 +20,7 @@ extension TransportConformance {
         /// A number that grows with each event at the transport and the server.
         var progress: Int { log.count + server.requests.count + server.connectionsOpened + server.connectionsClosed }
 
-        /// What waits, and what the server has seen, as sentences.
+        /// The functions that wait and the server's counts, as sentences.
         var standstill: String {
             let (requests, opened, closed) =
                 (server.requests.count, server.connectionsOpened, server.connectionsClosed)

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Interceptors
 
-// What reaches the server, and what must not.
+// The rules about the requests that a server gets.
 extension TransportConformance {
     static let requestLaws: [Law] = [
         Law(

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Interceptors
 
-// What a transport leaves to interceptors.
+// The rules about tasks that a transport leaves to interceptors.
 extension TransportConformance {
     static let restraintLaws: [Law] = [
         Law(

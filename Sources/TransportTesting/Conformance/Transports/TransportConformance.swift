@@ -57,10 +57,10 @@ public enum TransportConformance {
     public struct Rule: Sendable, Hashable, CustomStringConvertible {
         /// The promise, in the form of a test's name.
         public let name: String
-        /// What a transport must be able to do for this rule to apply.
+        /// The capabilities that a transport needs for this rule to apply.
         public let requires: Set<Capability>
         let law: Law
-        /// What the transport under test can't do.
+        /// The required capabilities that the transport under test lacks.
         let missing: Set<Capability>
 
         init(_ law: Law, missing: Set<Capability>) {
@@ -168,7 +168,7 @@ extension TransportConformance {
         let requires: Set<Capability>
         /// How many seeds a check in memory plays.
         let seeds: UInt64
-        /// What the rule expects, as a sentence.
+        /// The rule's expectation, as a sentence.
         let expected: String
         /// Why it matters to the program's users, as a sentence.
         let harm: String
@@ -198,13 +198,13 @@ extension TransportConformance {
     /// Thrown when a transport breaks a promise.
     struct Failure: Error, Sendable, CustomStringConvertible {
         let law: Law
-        /// What the transport did, as a sentence.
+        /// The transport's behavior, as a sentence.
         let observed: String
 
         var description: String { "\(law.name): \(observed) \(law.expected) \(law.harm) \(law.repair)" }
     }
 
-    /// What a rule saw, as a sentence: why a check fails.
+    /// The reason why a check fails, as a sentence.
     struct Observation: Error, Sendable, CustomStringConvertible {
         let description: String
     }
