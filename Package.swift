@@ -115,6 +115,12 @@ let package = Package(
             path: "Examples/Streams",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "Posters",
+            dependencies: ["Images", "Middlewares", "TransportTesting"],
+            path: "Examples/Posters",
+            swiftSettings: settings
+        ),
 
         // The interceptors are a library, so that tests can check them.
         .target(
