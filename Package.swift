@@ -121,6 +121,12 @@ let package = Package(
             path: "Examples/Posters",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "Downloads",
+            dependencies: ["Middlewares", "TransportTesting"],
+            path: "Examples/Downloads",
+            swiftSettings: settings
+        ),
 
         // The interceptors are a library, so that tests can check them.
         .target(
