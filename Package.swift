@@ -45,7 +45,7 @@ let package = Package(
         .target(
             name: "Transport",
             dependencies: [
-                "HTTPSyntax", "CZlib",
+                "HTTPSyntax", "CFiles", "CZlib",
                 .target(name: "CCurl", condition: .when(platforms: [.linux])),
                 .target(name: "COpenSSL", condition: .when(platforms: [.linux])),
                 .target(name: "CBrotli", condition: .when(platforms: [.linux])),
@@ -127,6 +127,12 @@ let package = Package(
             path: "Examples/Downloads",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "Uploads",
+            dependencies: ["Middlewares", "TransportTesting"],
+            path: "Examples/Uploads",
+            swiftSettings: settings
+        ),
 
         // The interceptors are a library, so that tests can check them.
         .target(
@@ -166,9 +172,17 @@ let package = Package(
             path: "Tests/DownloadProcess",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "UploadProcess",
+            dependencies: ["Interceptors", "TestSupport"],
+            path: "Tests/UploadProcess",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "InterceptorsTests",
-            dependencies: ["Interceptors", "HTTPSyntax", "TransportTesting", "TestSupport", "DownloadProcess"],
+            dependencies: [
+                "Interceptors", "HTTPSyntax", "TransportTesting", "TestSupport", "DownloadProcess", "UploadProcess",
+            ],
             swiftSettings: settings
         ),
         .testTarget(

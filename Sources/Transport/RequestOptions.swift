@@ -59,6 +59,7 @@ extension HTTPContext {
     private enum ResponseBodyKey: HTTPContextKey { static var defaultValue: ResponseBodyMode { .buffered } }
     private enum SendingForbiddenKey: HTTPContextKey { static var defaultValue: String? { nil } }
     private enum FollowsRedirectsKey: HTTPContextKey { static var defaultValue: Bool { false } }
+    private enum IdempotencyKey: HTTPContextKey { static var defaultValue: Bool? { nil } }
     private enum UploadProgressKey: HTTPContextKey {
         static var defaultValue: (@Sendable (TransferProgress) -> Void)? { nil }
     }
@@ -98,6 +99,13 @@ extension HTTPContext {
     package var followsRedirects: Bool {
         get { self[FollowsRedirectsKey.self] }
         set { self[FollowsRedirectsKey.self] = newValue }
+    }
+
+    /// On a request: whether the caller says that it may be sent several times; `nil` if the caller says neither. `Middlewares`
+    /// documents it as `isIdempotent`.
+    package var declaredIdempotency: Bool? {
+        get { self[IdempotencyKey.self] }
+        set { self[IdempotencyKey.self] = newValue }
     }
 
     /// On a request: called as its body is sent, from any thread. The closure must return quickly.

@@ -21,7 +21,8 @@ extension Client {
     ///   - resuming: the protocol by which an interrupted upload continues; ``UploadResuming/never`` by default.
     ///   - query: appended to any query in the path.
     ///   - headers: take precedence over the chain's defaults. They go with each request of the upload, except fields about content
-    ///     and conditions. An upload's URL at another origin gets no credentials.
+    ///     and conditions. An upload's URL at another origin gets no credentials: no field with a name that `Redaction.standard`, the
+    ///     journal or an element of the chain takes for secret.
     ///   - context: values that accompany each request.
     ///   - progress: called as the content is sent, from any thread. It replaces the context's. It counts the bytes of all requests,
     ///     never goes back, and ends with the total.
@@ -53,16 +54,30 @@ extension Client {
         )
         let request = try await request(for: endpoint, isVerb: true)
         guard let kind = resuming.kind else { return try await sendOnce(request) }
+        // Before the digest, which is that of this version.
+        let file = await request.body.fileVersion()
         let (length, version) = try await check(request, resuming, kind)
         var save: (@Sendable (URL) -> Void)?
         if let version, let launches = resuming.launches {
-            save = { launches.save(UnfinishedUpload(url: $0, length: length, kind: kind, version: version)) }
+            let target = UnfinishedUpload.Target(request)
+            save = { url in
+                launches.save(
+                    UnfinishedUpload(url: url, length: length, kind: kind, version: version, target: target)
+                )
+            }
         }
         let run = UploadRun(
             client: self,
-            requests: UploadRequests(creation: request, kind: kind, metadata: resuming.metadata, length: length),
+            requests: UploadRequests(
+                creation: request,
+                kind: kind,
+                metadata: resuming.metadata,
+                length: length,
+                redactions: redactions
+            ),
             resuming: resuming,
             kind: kind,
+            file: file,
             progress: context.uploadProgress.map { UploadProgress(total: length, $0) },
             save: save
         )
@@ -73,7 +88,8 @@ extension Client {
     ///
     /// - Parameters:
     ///   - upload: the upload, as ``UploadResuming/acrossLaunches(from:version:save:)`` saved it.
-    ///   - headers: take precedence over the chain's defaults.
+    ///   - headers: take precedence over the chain's defaults. If the server has put the upload at another origin than that of the
+    ///     call that made it, credentials among them aren't sent.
     ///   - context: values that accompany the request.
     /// - Throws: ``DecodingFailure`` if the status is neither a success nor 404 or 410; otherwise the chain's error.
     public func cancelUpload(
@@ -81,7 +97,8 @@ extension Client {
         headers: HTTPFields = HTTPFields(),
         context: HTTPContext = HTTPContext()
     ) async throws {
-        var request = HTTPRequest(method: .delete, url: upload.url, headerFields: headers, context: context)
+        let fields = headers.continuing(from: Origin(upload.target.url), to: upload.url, redactions)
+        var request = HTTPRequest(method: .delete, url: upload.url, headerFields: fields, context: context)
         request.context.uploadRequest = .continuing
         upload.kind.addVersion(to: &request.headerFields)
         let url = request.url
@@ -105,7 +122,7 @@ extension Client {
         return response
     }
 
-    /// Checks what can be checked before anything is sent. Returns the length of the content, and its version if a launch may continue.
+    /// Makes all checks that are possible before anything is sent. Returns the length of the content, and its version if a launch may continue.
     private func check(
         _ request: HTTPRequest,
         _ resuming: UploadResuming,
@@ -127,13 +144,19 @@ extension Client {
             throw TransportError(.invalidRequest, message, request: request)
         }
         guard let launches = resuming.launches else { return (length, nil) }
+        // Before the digest, which reads the whole content.
+        if let unfinished = launches.unfinished, unfinished.target != UnfinishedUpload.Target(request) {
+            let message =
+                "The unfinished upload is for another URL or method. Continue it by the same call, or leave out `from:`."
+            throw UploadError(.uploadTargetChanged, message, request: request, sentNothing: true)
+        }
         let version = if let version = launches.version { version } else { try await request.body.digest() }
         if let unfinished = launches.unfinished,
             unfinished.kind != kind || unfinished.length != length || unfinished.version != version
         {
             let message =
                 "The content or the protocol isn't that of the unfinished upload. Cancel it, and begin from the start."
-            throw UploadError(.uploadContentChanged, message, request: request)
+            throw UploadError(.uploadContentChanged, message, request: request, sentNothing: true)
         }
         return (length, version)
     }

@@ -8,6 +8,8 @@ struct UploadRequests: Sendable {
     let kind: UploadProtocol
     let metadata: [String: String]
     let length: Int64
+    /// Each decides which fields don't go to another origin.
+    let redactions: [Redaction]
 
     /// The request of a step.
     ///
@@ -16,25 +18,35 @@ struct UploadRequests: Sendable {
     func request(for step: UploadStep, to url: URL?, _ plan: UploadPlan) throws -> HTTPRequest {
         if case .create(let part) = step { return try makingRequest(part, isComplete: plan.isLast(part)) }
         guard let url else { throw UploadFault.unsupported.error(of: creation, nil) }
-        var request = creation
-        request.url = url
-        request.body = .empty
-        request.headerFields = request.headerFields.continuing(from: Origin(creation.url), to: url)
-        request.context.uploadRequest = .continuing
+        var request = continuingRequest(.head, to: url)
         if case .append(let part) = step {
             request.method = .patch
             request.body = try content(part)
             kind.addPart(at: part.lowerBound, isLast: plan.isLast(part), to: &request.headerFields)
-        } else {
-            request.method = .head
-            kind.addVersion(to: &request.headerFields)
         }
+        return request
+    }
+
+    /// The request that removes the upload from the server.
+    func removal(of url: URL) -> HTTPRequest {
+        var request = continuingRequest(.delete, to: url)
+        request.context.uploadProgress = nil
+        return request
+    }
+
+    private func continuingRequest(_ method: HTTPRequest.Method, to url: URL) -> HTTPRequest {
+        var request = creation
+        request.method = method
+        request.url = url
+        request.body = .empty
+        request.headerFields = request.headerFields.continuing(from: Origin(creation.url), to: url, redactions)
+        request.context.uploadRequest = .continuing
+        kind.addVersion(to: &request.headerFields)
         return request
     }
 
     private func makingRequest(_ part: Range<Int64>, isComplete: Bool) throws -> HTTPRequest {
         var request = creation
-        request.context.uploadRequest = .creating
         // The same body as of an upload without a protocol, so that a file stays a file.
         if part != 0..<length { request.body = try content(part) }
         kind.addCreation(

@@ -98,6 +98,9 @@ public final class Journal: Sendable {
     /// Drops all calls. What running calls still do isn't recorded.
     public func removeAll() { drop(records.withLock { $0.removeAll() }) }
 
+    /// Decides which values are secrets; `nil` if the journal keeps them.
+    var redaction: Redaction? { writer.redaction }
+
     /// Whether the journal keeps secrets as they are.
     var showsSecrets: Bool { writer.redaction == nil }
 

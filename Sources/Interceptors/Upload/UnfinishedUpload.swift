@@ -13,12 +13,22 @@ public struct UnfinishedUpload: Sendable, Hashable, Codable {
     public let length: Int64
     let kind: UploadProtocol
     let version: String
+    /// The method and the URL of the call that made the upload.
+    let target: Target
 
-    init(url: URL, length: Int64, kind: UploadProtocol, version: String) {
+    struct Target: Sendable, Hashable, Codable {
+        let method: HTTPRequest.Method
+        let url: URL
+
+        init(_ request: HTTPRequest) { (method, url) = (request.method, request.url) }
+    }
+
+    init(url: URL, length: Int64, kind: UploadProtocol, version: String, target: Target) {
         self.url = url
         self.length = length
         self.kind = kind
         self.version = version
+        self.target = target
     }
 }
 

@@ -2,7 +2,7 @@ internal import Foundation
 internal import HTTPSyntax
 internal import Transport
 
-/// What a response says about an upload. A field with an invalid value counts as missing, as the draft says.
+/// The facts about an upload in a response. A field with an invalid value counts as missing, as the draft says.
 struct UploadAnswer: Sendable {
     let status: Int
     var offset: Int64?
@@ -21,7 +21,12 @@ struct UploadAnswer: Sendable {
         self.hasVersion = hasVersion
     }
 
-    init(_ status: HTTPResponse.Status, _ fields: HTTPFields, _ kind: UploadProtocol) {
+    /// - Parameters:
+    ///   - status: the status of a response or an interim response.
+    ///   - fields: its fields.
+    ///   - kind: the protocol of the upload.
+    ///   - now: the time of its arrival, in seconds since 1970.
+    init(_ status: HTTPResponse.Status, _ fields: HTTPFields, _ kind: UploadProtocol, now: Int64) {
         self.status = status.code
         offset = fields.uploadCount(.uploadOffset)
         length = fields.uploadCount(.uploadLength)
@@ -29,10 +34,11 @@ struct UploadAnswer: Sendable {
         case .draft:
             if case .boolean(let value) = fields.uploadItem(.uploadComplete) { isComplete = value }
             hasVersion = fields[.uploadDraftInteropVersion] == UploadProtocol.interopVersion
-            limits = UploadLimits(draft: fields)
+            limits = UploadLimits(draft: fields, now: now)
         case .tus:
             hasVersion = fields[.tusResumable] == UploadProtocol.tusVersion
             limits.maxSize = fields.uploadCount("Tus-Max-Size")
+            limits.expiry = fields.tusExpiry(now: now)
         }
     }
 }
@@ -53,11 +59,15 @@ struct UploadLimits: Sendable, Equatable {
     var maxAppendSize: Int64?
     /// The minimum number of bytes in one request, except in the last.
     var minAppendSize: Int64?
+    /// The time until which the server keeps the upload, in seconds since 1970 by the clock of this device.
+    var expiry: Int64?
 
     init() {}
 
     /// The limits in `Upload-Limit`. A known name with a value of another type makes the whole field invalid.
-    init(draft fields: HTTPFields) {
+    ///
+    /// - Parameter now: the time of arrival, in seconds since 1970.
+    init(draft fields: HTTPFields, now: Int64) {
         let values = fields[values: .uploadLimit]
         guard !values.isEmpty, let members = StructuredField.dictionary(values.joined(separator: ",")) else { return }
         var found: [String: Int64] = [:]
@@ -70,6 +80,8 @@ struct UploadLimits: Sendable, Equatable {
         // Without a byte in a request no upload would end.
         maxAppendSize = found["max-append-size"].flatMap { $0 > 0 ? $0 : nil }
         minAppendSize = found["min-append-size"]
+        // An Integer of RFC 9651 has at most 15 digits, so the sum doesn't overflow.
+        expiry = found["max-age"].map { now + max(0, $0) }
     }
 
     /// Takes over the limits that a later response names.
@@ -77,6 +89,7 @@ struct UploadLimits: Sendable, Equatable {
         maxSize = other.maxSize ?? maxSize
         maxAppendSize = other.maxAppendSize ?? maxAppendSize
         minAppendSize = other.minAppendSize ?? minAppendSize
+        expiry = other.expiry ?? expiry
     }
 
     /// The part that begins at an offset.
@@ -95,6 +108,13 @@ extension HTTPFields {
     fileprivate func uploadItem(_ name: HTTPField.Name) -> StructuredField.Value? {
         let values = self[values: name]
         return values.count == 1 ? StructuredField.item(values[0]) : nil
+    }
+
+    /// The time in `Upload-Expires` of tus. The server's `Date` corrects a clock that is wrong.
+    fileprivate func tusExpiry(now: Int64) -> Int64? {
+        guard let text = self["Upload-Expires"], let expiry = HTTPDate.parse(text, now: now) else { return nil }
+        let sent = self[.date].flatMap { HTTPDate.parse($0, now: now) } ?? now
+        return now + (expiry - sent)
     }
 
     fileprivate func uploadCount(_ name: HTTPField.Name) -> Int64? {

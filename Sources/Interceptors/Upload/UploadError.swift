@@ -22,6 +22,8 @@ public struct UploadError: HTTPError {
     public let response: HTTPResponse?
     /// Details about the failed call, such as its attempts.
     public var context = HTTPContext()
+    /// Whether nothing was sent, because the upload was refused first.
+    public let sentNothing: Bool
 
     /// Creates an error about an upload.
     ///
@@ -30,12 +32,15 @@ public struct UploadError: HTTPError {
     ///   - message: a sentence for a person, without secrets.
     ///   - request: the request. The error keeps its method and its redacted URL.
     ///   - response: the response that caused the error. Its body is left out.
+    ///   - sentNothing: whether nothing was sent; by default something was.
     public init(
         _ code: HTTPErrorCode,
         _ message: String,
         request: HTTPRequest? = nil,
-        response: HTTPResponse? = nil
+        response: HTTPResponse? = nil,
+        sentNothing: Bool = false
     ) {
+        self.sentNothing = sentNothing
         self.code = code
         self.message = message
         self.request = request?.summary
@@ -54,20 +59,20 @@ extension HTTPErrorCode {
     public static let uploadUnsupported = Self(rawValue: "uploadUnsupported")
     /// `UploadError`: the server doesn't know the upload any more, and its bytes may be complete at the server.
     public static let uploadForgotten = Self(rawValue: "uploadForgotten")
-    /// `UploadError`: the content isn't that of the unfinished upload. Nothing was sent.
+    /// `UploadError`: the content isn't that of the unfinished upload, or the file has changed during the upload.
     public static let uploadContentChanged = Self(rawValue: "uploadContentChanged")
+    /// `UploadError`: the unfinished upload was made by another method or at another URL. Nothing was sent.
+    public static let uploadTargetChanged = Self(rawValue: "uploadTargetChanged")
     /// `UploadError`: the server accepts the requests of an upload, but none of its bytes.
     public static let uploadStalled = Self(rawValue: "uploadStalled")
 }
 
 extension UploadError {
-    /// Whether nothing was sent, because the upload was refused first.
-    public var sentNothing: Bool { code == .uploadContentChanged }
-
     /// A short English sentence for people.
     public var errorDescription: String? {
         switch code {
         case .uploadContentChanged: "The file has changed since the upload began."
+        case .uploadTargetChanged: "The upload was begun for another address."
         case .uploadUnsupported: "The server can't continue uploads."
         case .uploadForgotten: "The server doesn't know the upload any more."
         case .bodyTooLarge: "The file is too large for the server."

@@ -5,7 +5,7 @@ enum UploadFault: Sendable {
     case offsetBeyondLength, offsetBeyondSent, offsetDecreased, offsetMissing
     case lengthChanged, locationChanged, locationInvalid, insecureLocation
     case completeTooEarly
-    case unsupported, tooLarge, forgotten, stalled
+    case unsupported, tooLarge, forgotten, stalled, contentChanged
 }
 
 extension UploadFault {
@@ -15,6 +15,7 @@ extension UploadFault {
         case .tooLarge: .bodyTooLarge
         case .forgotten: .uploadForgotten
         case .stalled: .uploadStalled
+        case .contentChanged: .uploadContentChanged
         default: .invalidUploadResponse
         }
     }
@@ -35,7 +36,23 @@ extension UploadFault {
         case .tooLarge: "The content is larger than the server's limit."
         case .forgotten:
             "The server doesn't know the upload any more. It may have completed it: look before you upload the content again."
+        case .contentChanged:
+            "The file has changed during the upload, so the server may have parts of two versions. Upload it again when it is at rest."
         case .stalled: "The server accepts requests of the upload, but it takes no more bytes."
+        }
+    }
+
+    /// Whether nobody can continue the upload after it, so that the server may remove the upload.
+    ///
+    /// - Parameter isOwn: whether this call has made the upload. With a wrong length, the URL of an earlier launch may be that of
+    ///   another upload by now.
+    func endsUpload(isOwn: Bool) -> Bool {
+        switch self {
+        case .offsetBeyondLength, .offsetBeyondSent, .offsetDecreased, .locationChanged, .completeTooEarly, .tooLarge,
+            .contentChanged:
+            true
+        case .lengthChanged: isOwn
+        case .offsetMissing, .locationInvalid, .insecureLocation, .unsupported, .forgotten, .stalled: false
         }
     }
 

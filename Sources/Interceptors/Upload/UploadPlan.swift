@@ -14,6 +14,8 @@ enum UploadStep: Sendable, Equatable {
     case finishWithOffset
     /// The upload ends with the last error or response.
     case giveUp
+    /// The upload ends with the 413 that refused a part, because the server has no upload to split any more.
+    case giveUpAsRefused
     /// The upload ends with an `UploadError`.
     case fail(UploadFault)
 }
@@ -23,7 +25,7 @@ extension UploadStep {
     var part: Range<Int64>? {
         switch self {
         case .create(let part), .append(let part): part
-        case .askForOffset, .finish, .finishWithOffset, .giveUp, .fail: nil
+        case .askForOffset, .finish, .finishWithOffset, .giveUp, .giveUpAsRefused, .fail: nil
         }
     }
 }
@@ -41,6 +43,13 @@ struct UploadOutcome: Sendable {
     let end: End
     /// An upper bound of the bytes of its content that the server can have.
     var sent: Int64 = .max
+}
+
+extension UploadOutcome {
+    /// Whether the server has refused the content for its size.
+    fileprivate var isRefusalOfSize: Bool {
+        if case .answered(let answer) = end { answer.status == 413 && answer.isComplete != true } else { false }
+    }
 }
 
 extension UploadOutcome.End {
@@ -77,6 +86,8 @@ struct UploadPlan: Sendable {
     private var hasStartedOver = false
     /// Whether the server has said that the upload is complete. Only the final response is missing then.
     private var isCompleteAtServer = false
+    /// Whether the last request with content was refused with a 413. The upload isn't complete at the server then.
+    private(set) var isRefused = false
     private var fruitless = 0
     /// Whether the next step comes after a wait.
     private(set) var waits = false
@@ -132,7 +143,7 @@ struct UploadPlan: Sendable {
         case .append(let part):
             note(part, outcome)
             step = afterPart(part, outcome.end)
-        case .finish, .finishWithOffset, .giveUp, .fail: break
+        case .finish, .finishWithOffset, .giveUp, .giveUpAsRefused, .fail: break
         }
         if let maxSize = limits.maxSize, maxSize < length, isOngoing { step = .fail(.tooLarge) }
     }
@@ -143,15 +154,31 @@ struct UploadPlan: Sendable {
         (acknowledged, fruitless) = (offset, 0)
     }
 
+    /// Begins the upload from the start, if the server has said that it no longer keeps it.
+    ///
+    /// Nothing changes if the upload may be complete at the server: only the server can tell.
+    ///
+    /// - Parameter now: seconds since 1970.
+    mutating func expire(at now: Int64) {
+        guard isOngoing, isNamed, let expiry = limits.expiry, expiry <= now, canStartOver else { return }
+        if case .create = step { return }
+        forget()
+        step = .create(firstPart)
+    }
+
+    /// Ends the upload with a fault that the plan can't see.
+    mutating func fail(_ fault: UploadFault) { step = .fail(fault) }
+
     /// Whether the step sends a request.
     var isOngoing: Bool {
         switch step {
         case .create, .askForOffset, .append: true
-        case .finish, .finishWithOffset, .giveUp, .fail: false
+        case .finish, .finishWithOffset, .giveUp, .giveUpAsRefused, .fail: false
         }
     }
 
     private mutating func note(_ part: Range<Int64>, _ outcome: UploadOutcome) {
+        isRefused = outcome.isRefusalOfSize
         sent = max(sent, part.lowerBound + min(part.upperBound - part.lowerBound, max(0, outcome.sent)))
     }
 }
@@ -173,8 +200,7 @@ extension UploadPlan {
             // A conflict is about the target here, not about the upload.
             guard answer.isTemporary, answer.status != 409, answer.status != 423 else { return .giveUp }
             if isNamed { return again(.askForOffset) }
-            // The chain repeats an upload without a URL, as it does any other request.
-            return kind == .tus && isRepeatable ? again(.create(part)) : .giveUp
+            return isRepeatable ? again(.create(part)) : .giveUp
         }
     }
 
@@ -257,10 +283,19 @@ extension UploadPlan {
 
     /// Makes the upload once more, if it can't be complete at the server already.
     private mutating func startOver() -> UploadStep {
-        guard !hasStartedOver, sent < length || isRepeatable && kind == .draft else { return .fail(.forgotten) }
+        guard canStartOver else { return isRefused ? .giveUpAsRefused : .fail(.forgotten) }
+        forget()
+        return again(.create(firstPart))
+    }
+
+    private var canStartOver: Bool {
+        !hasStartedOver && (sent < length || isRefused || isRepeatable && kind == .draft)
+    }
+
+    private mutating func forget() {
         hasStartedOver = true
         (isNamed, acknowledged, sent) = (false, 0, 0)
-        return again(.create(firstPart))
+        limits.expiry = nil
     }
 
     /// The part that the limits allow, if it is shorter.

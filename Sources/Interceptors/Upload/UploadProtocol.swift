@@ -97,10 +97,13 @@ extension HTTPFields {
     /// - Parameters:
     ///   - origin: the origin of the call's target.
     ///   - url: the URL of the upload. Another origin gets no credentials.
-    func continuing(from origin: Origin?, to url: URL) -> HTTPFields {
+    ///   - redactions: each decides which fields are credentials.
+    func continuing(from origin: Origin?, to url: URL, _ redactions: [Redaction]) -> HTTPFields {
         var fields = self
         fields.removeAll { $0.name.isAboutContent || Self.onlyOfCreation.contains($0.name) }
-        if origin != Origin(url) { fields.removeAll { Redaction.standard.isBoundToOrigin($0.name) } }
+        if origin != Origin(url) {
+            fields.removeAll { field in redactions.contains { $0.isBoundToOrigin(field.name) } }
+        }
         return fields
     }
 

@@ -9,8 +9,9 @@ public import Transport
 /// | ``tus`` | tus 1.0 | two |
 ///
 /// A call goes on after the codes `connectionLost`, `truncated`, `timedOut`, `offline`, `cannotConnect` and `cannotFindHost`, and
-/// after the statuses 408, 409, 423, 425, 429 and 5xx of a request that continues the upload. The call asks the server how many bytes
-/// it has, and sends the rest.
+/// after the statuses 408, 409, 423, 425, 429 and 5xx of a request that continues the upload, or of one that may be sent again. The
+/// call asks the server how many bytes it has, and sends the rest. Before that it waits as long as the server asks by `Retry-After`; if
+/// the wait is more than a minute, the call ends.
 ///
 /// ```swift
 /// let film = try HTTPBody(file: file)
@@ -99,8 +100,9 @@ public struct UploadResuming: Sendable {
     /// remember(nil)
     /// ```
     /// - Parameters:
-    ///   - unfinished: the value that an earlier launch saved, if any. Only the same content continues it: with any other length or
-    ///     version the call throws an ``UploadError`` with `HTTPErrorCode.uploadContentChanged`, and nothing is sent.
+    ///   - unfinished: the value that an earlier launch saved, if any. Only the same content continues it, and only by the same
+    ///     method to the same URL. For any other length or version the call throws an ``UploadError`` with
+    ///     `HTTPErrorCode.uploadContentChanged`, for another target one with `HTTPErrorCode.uploadTargetChanged`. Nothing is sent then.
     ///   - version: names the version of the content, such as a file's modification date. By default the SHA-256 of the content,
     ///     which is read for it before the upload.
     ///   - save: called when the server has named the upload, possibly from any thread, before the content is complete. Called again
@@ -132,7 +134,7 @@ public struct UploadResuming: Sendable {
     }
 }
 
-/// What connects an upload with earlier and later launches.
+/// The connection of an upload with earlier and later launches.
 struct UploadLaunches: Sendable {
     let unfinished: UnfinishedUpload?
     let version: String?

@@ -1,8 +1,9 @@
 internal import Foundation
+internal import HTTPSyntax
 internal import Synchronization
 internal import Transport
 
-/// What a server has said about an upload before the response, and how far the request came.
+/// The server's reports on an upload before the response, and the part of the request that was sent.
 struct UploadReports: Sendable {
     var naming: UploadNaming
     var limits = UploadLimits()
@@ -16,10 +17,24 @@ struct UploadReports: Sendable {
 final class UploadWatch: Sendable {
     private let state: Mutex<UploadReports>
     private let save: (@Sendable (URL) -> Void)?
+    private let now: @Sendable () -> Date
 
-    init(_ naming: UploadNaming, save: (@Sendable (URL) -> Void)?) {
+    /// - Parameters:
+    ///   - naming: the URL of the upload, if the server has named it.
+    ///   - now: returns the wall clock's time.
+    ///   - save: called when the server names the upload.
+    init(_ naming: UploadNaming, now: @escaping @Sendable () -> Date, save: (@Sendable (URL) -> Void)?) {
         state = Mutex(UploadReports(naming: naming))
+        self.now = now
         self.save = save
+    }
+
+    /// The request that makes the upload, for interceptors that send requests again.
+    var creation: UploadCreation {
+        UploadCreation(
+            isNamed: { [self] in state.withLock { $0.naming.url != nil || $0.naming.fault != nil } },
+            restart: { [self] in state.withLock { $0 = UploadReports(naming: UploadNaming()) } }
+        )
     }
 
     var reports: UploadReports { state.withLock { $0 } }
@@ -48,7 +63,7 @@ final class UploadWatch: Sendable {
     /// Takes over an interim response of the draft. One for another version of the draft doesn't count.
     private func take(_ head: InterimResponse, to url: URL) {
         guard head.status == 104 else { return }
-        let answer = UploadAnswer(head.status, head.headerFields, .draft)
+        let answer = UploadAnswer(head.status, head.headerFields, .draft, now: CivilTime.seconds(now()))
         guard answer.hasVersion else { return }
         state.withLock { reports in
             reports.limits.take(answer.limits)
@@ -69,27 +84,5 @@ final class UploadWatch: Sendable {
             return before == nil ? reports.naming.url : nil
         }
         if let named { save?(named) }
-    }
-}
-
-/// Reports the progress of an upload across its requests. It never goes back.
-final class UploadProgress: Sendable {
-    private let total: Int64
-    private let handler: @Sendable (TransferProgress) -> Void
-    private let most = Mutex<Int64>(-1)
-
-    init(total: Int64, _ handler: @escaping @Sendable (TransferProgress) -> Void) {
-        self.total = total
-        self.handler = handler
-    }
-
-    /// Reports a number of bytes of the whole, if it is greater than those before.
-    func report(_ completed: Int64) {
-        let completed = min(completed, total)
-        let isNew = most.withLock { most in
-            defer { most = max(most, completed) }
-            return completed > most
-        }
-        if isNew { handler(TransferProgress(completed: completed, total: total)) }
     }
 }

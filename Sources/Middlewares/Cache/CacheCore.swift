@@ -44,7 +44,7 @@ final class CacheCore: Sendable {
     /// it invalidates entries.
     func key(for request: HTTPRequest) -> CacheKey? {
         guard !request.context.isForDownloadedPart, !(request.context.isLiveStream && request.method.isSafe),
-            request.context.uploadRequest != .continuing
+            request.context.uploadRequest?.isContinuing != true
         else { return nil }
         let plain = CacheKey.plain(request.url.absoluteString)
         guard let text = plain ?? CacheKey.taken(from: request.url) else { return nil }

@@ -89,7 +89,6 @@ public struct RetryStop: OpenSet {
 
 extension HTTPContext {
     private enum AttemptsKey: HTTPContextKey { static var defaultValue: RetryAttempts { RetryAttempts() } }
-    private enum RetrySafetyKey: HTTPContextKey { static var defaultValue: Bool? { nil } }
 
     /// On a response or an error (``HTTPError``): the attempts that `retry` made, in order. Empty if the first outcome
     /// was accepted.
@@ -101,8 +100,8 @@ extension HTTPContext {
     /// On a request: whether sending it several times has the same effect as sending it once. `nil` to decide by its method and
     /// its `Idempotency-Key` field (RFC 9110 §9.2.2).
     public var isIdempotent: Bool? {
-        get { self[RetrySafetyKey.self] }
-        set { self[RetrySafetyKey.self] = newValue }
+        get { declaredIdempotency }
+        set { declaredIdempotency = newValue }
     }
 }
 

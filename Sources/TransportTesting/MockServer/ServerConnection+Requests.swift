@@ -28,7 +28,15 @@ extension ServerConnection {
         by intake: MockServer.Intake
     ) throws(Ending) -> Bool {
         if !intake.before.isEmpty { try send(intake.before) }
-        let isCut = try !readBody(of: head, into: &request, upTo: intake.limit ?? .max)
+        let isCut: Bool
+        do {
+            isCut = try !readBody(of: head, into: &request, upTo: intake.limit ?? .max)
+        } catch .peerGone {
+            // The client is gone, perhaps killed. The server keeps the bytes that have arrived.
+            server.update { [request] in $0.note(request) }
+            _ = intake.answer(request, true)
+            throw .peerGone
+        }
         server.update { [request] in $0.note(request) }
         let script = intake.answer(request, isCut).script(for: request, keepsAlive: head.keepsAlive && !isCut)
         try perform(script.steps)

@@ -14,12 +14,13 @@ internal import Synchronization
 /// The server is a transport, and ``serve(on:)`` answers over real sockets. The request of an upload goes to any path; the upload's
 /// URL is `/uploads/` and a number. A request without the fields of either protocol is an upload like any other.
 public final class UploadServer: Transport, Sendable {
-    /// What happens to one request.
+    /// A fault in the treatment of one request.
     public struct Fault: Sendable, Hashable {
         enum Kind: Hashable {
-            case none, loseResponse, failAfterContent, forget
+            case none, loseResponse, forget
             case cut(Int)
-            case refuse(HTTPResponse.Status)
+            case refuse(HTTPResponse.Status, HTTPFields)
+            case failAfterContent(HTTPResponse.Status, HTTPFields)
         }
 
         let kind: Kind
@@ -29,7 +30,7 @@ public final class UploadServer: Transport, Sendable {
         /// The server takes the whole request, and the connection breaks before the response.
         public static let loseResponse = Self(kind: .loseResponse)
         /// The server keeps the content, and answers 503.
-        public static let failAfterContent = Self(kind: .failAfterContent)
+        public static let failAfterContent = Self.failAfterContent(503)
         /// The server forgets the upload that the request is for.
         public static let forget = Self(kind: .forget)
 
@@ -37,7 +38,16 @@ public final class UploadServer: Transport, Sendable {
         public static func cut(after count: Int) -> Self { Self(kind: .cut(count)) }
 
         /// The server refuses the request with a status, and keeps nothing of it.
-        public static func refuse(_ status: HTTPResponse.Status) -> Self { Self(kind: .refuse(status)) }
+        public static func refuse(_ status: HTTPResponse.Status) -> Self { refuse(status, [:]) }
+
+        package static func refuse(_ status: HTTPResponse.Status, _ fields: HTTPFields) -> Self {
+            Self(kind: .refuse(status, fields))
+        }
+
+        /// The server keeps the content, and answers with a status and fields.
+        package static func failAfterContent(_ status: HTTPResponse.Status, _ fields: HTTPFields = [:]) -> Self {
+            Self(kind: .failAfterContent(status, fields))
+        }
     }
 
     private let store: Mutex<UploadStore>
@@ -45,7 +55,7 @@ public final class UploadServer: Transport, Sendable {
     /// Creates a server.
     ///
     /// - Parameters:
-    ///   - faults: what happens to each request, in the order of arrival; later requests have no fault.
+    ///   - faults: the faults of the requests, in the order of arrival; later requests have no fault.
     ///   - maxAppendSize: the maximum number of bytes in a request, which the draft's `Upload-Limit` names; by default none.
     ///   - sendsInterims: whether the server of the draft names an upload by a response with the status 104; by default it does.
     public convenience init(faults: [Fault] = [], maxAppendSize: Int? = nil, sendsInterims: Bool = true) {
@@ -148,6 +158,8 @@ extension UploadServer {
         /// Sent in a second interim response.
         package var secondLocation: String?
         package var lie = Lie.none
+        /// Added to each response about an upload, and to the interim responses.
+        package var fields: HTTPFields = [:]
 
         package init() {}
 
@@ -158,7 +170,7 @@ extension UploadServer {
         }
     }
 
-    /// What a server says wrong about an upload.
+    /// A false statement of a server about an upload.
     package enum Lie: String, Sendable, CaseIterable {
         case none
         case beyondLength, beyondSent, decreases, noOffset, anotherLength, completesEarly

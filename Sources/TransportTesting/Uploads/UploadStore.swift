@@ -86,6 +86,7 @@ struct UploadStore: Sendable {
         var fields: HTTPFields = ["Upload-Draft-Interop-Version": behavior.interopVersion]
         fields[.location] = location(of: id)
         if let limit = behavior.limitField { fields["Upload-Limit"] = limit }
+        for field in behavior.fields { fields[field.name] = field.value }
         guard let second = behavior.secondLocation else { return [fields] }
         var other = fields
         other[.location] = second
@@ -100,11 +101,19 @@ struct UploadStore: Sendable {
             let end = (head.fields.number("Upload-Offset") ?? 0) + content.count
             resources[id].received = max(resources[id].received, end)
         }
-        if case .refuse(let status) = admission.fault.kind { return Answer(status: status) }
-        let answer = take(head, admission, content, isCut: isCut || admission.fault == .failAfterContent)
-        if isCut || admission.fault == .loseResponse { return nil }
-        if admission.fault == .failAfterContent { return Answer(status: 503) }
-        return answer
+        switch admission.fault.kind {
+        case .refuse(let status, let fields): return Answer(status: status, fields: fields)
+        case .failAfterContent(let status, let fields):
+            _ = take(head, admission, content, isCut: true)
+            return isCut ? nil : Answer(status: status, fields: fields)
+        case .none, .loseResponse, .forget, .cut:
+            var answer = take(head, admission, content, isCut: isCut)
+            if isCut || admission.fault == .loseResponse { return nil }
+            if answer.status.kind == .successful, admission.id != nil {
+                for field in behavior.fields { answer.fields[field.name] = field.value }
+            }
+            return answer
+        }
     }
 
     private mutating func take(_ head: Head, _ admission: Admission, _ content: Data, isCut: Bool) -> Answer {
@@ -136,6 +145,8 @@ struct UploadStore: Sendable {
         if !resources[id].isDraft, !content.isEmpty, !behavior.createsWithUpload {
             return Answer(status: 201, fields: version(of: id).adding(.location, location(of: id)))
         }
+        // A later request has gone on with the upload, while this one was still arriving.
+        guard resources[id].bytes.isEmpty, !resources[id].isComplete else { return Answer(status: 409) }
         resources[id].bytes += content
         if head.fields["Upload-Complete"] == "?1" { return isCut ? Answer(status: 500) : completed(id) }
         var fields = version(of: id)

@@ -110,6 +110,44 @@ import TransportTesting
         #expect(server.completed.isEmpty)
     }
 
+    @Test(arguments: 0..<2) func anotherTargetIsRefusedBeforeSending(kind: Int) async throws {
+        let server = server(kind)
+        let saved = try await begin(server, kind: kind)
+        let before = server.methods
+        let resuming = UploadResuming.bothProtocols[kind].acrossLaunches(from: saved) { _ in }
+        let content = RequestContent.raw(piecewise(content), type: "text/plain")
+        let targets: [RequestTarget] = ["/other", "/files?a=1", "https://other.example/v1/files"]
+        for target in targets {
+            let error = await #expect(throws: UploadError.self) {
+                try await server.client().upload(content, to: target, resuming: resuming)
+            }
+            #expect(error?.code == .uploadTargetChanged)
+            #expect(error?.sentNothing == true)
+        }
+        if kind == 0 {
+            let error = await #expect(throws: UploadError.self) {
+                try await server.client().upload(content, to: "/files", method: .put, resuming: resuming)
+            }
+            #expect(error?.code == .uploadTargetChanged)
+        }
+        #expect(server.methods == before)
+    }
+
+    @Test(arguments: 0..<2) func aCancellationSendsNoCredentialsToAnotherOrigin(kind: Int) async throws {
+        let headers: HTTPFields = [.authorization: "Bearer secret", "X-Api-Key": "key", "X-Trace": "1"]
+        for isOther in [true, false] {
+            let server = UploadServer.with(faults: (kind == 0 ? [] : [.none]) + [.cut(after: 40)]) {
+                $0.location = isOther ? "https://storage.example.com" : nil
+            }
+            let saved = try await begin(server, kind: kind)
+            try await server.client().cancelUpload(saved, headers: headers)
+            #expect(server.methods.last == .delete)
+            let fields = try #require(server.headerFields.last)
+            #expect(fields.contains(.authorization) == !isOther && fields.contains("X-Api-Key") == !isOther)
+            #expect(fields["X-Trace"] == "1")
+        }
+    }
+
     @Test(arguments: 0..<2) func aCancelledUploadStaysAtTheServer(kind: Int) async throws {
         let server = UploadServer()
         let saved = Mutex<UnfinishedUpload?>(nil)

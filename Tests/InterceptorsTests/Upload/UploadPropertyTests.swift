@@ -104,7 +104,7 @@ import TransportTesting
         var random = SeededGenerator(seed: UInt64(seed))
         let server = try MockServer()
         defer { server.stop() }
-        // What the server says of bytes in flight, or of bytes that it has, nobody can disprove.
+        // Nobody can disprove a statement about bytes in flight, or about bytes that the server has.
         let lies = UploadServer.Lie.allCases.filter { $0 != .beyondSent && $0 != .decreases && $0 != .completesEarly }
         let uploads = Self.server(&random, random.oneOf(lies))
         uploads.serve(on: server)

@@ -73,6 +73,54 @@ import TransportTesting
         #expect(server.headerFields.suffix(2).allSatisfy { !$0.contains(.idempotencyKey) })
     }
 
+    @Test(arguments: [503, 429] as [HTTPResponse.Status])
+    func retryMakesNoSecondUploadAfterTheServerHasNamedOne(status: HTTPResponse.Status) async throws {
+        let server = UploadServer(faults: [.failAfterContent(status, [.retryAfter: "0"])])
+        _ = try await upload(client(server, [.retry(5, time: time)]), 0)
+        #expect(server.completed == [content])
+        #expect(server.unfinished.isEmpty)
+        #expect(server.methods == [.post, .head, .patch])
+    }
+
+    @Test(arguments: [503, 429] as [HTTPResponse.Status])
+    func retryRepeatsAnUploadThatTheServerHasNotNamed(status: HTTPResponse.Status) async throws {
+        let server = UploadServer(faults: [.refuse(status, [.retryAfter: "0"])])
+        _ = try await upload(client(server, [.retry(5, time: time)]), 0)
+        #expect(server.completed == [content])
+        #expect(server.methods == [.post, .post])
+    }
+
+    @Test func anUploadThatIsMadeAgainWithANewTokenHasItsSecondURL() async throws {
+        // The server names the upload, and looks at the token afterwards. The second upload breaks, so its URL is used.
+        let server = UploadServer(faults: [.failAfterContent(401), .cut(after: 40)])
+        let tokens = TokenStore(.init("old", account: "ada"), origins: [apiOrigin]) { _ in .init("new", account: "ada")
+        }
+        let chain: [AnyInterceptor] = [.retryOnUnauthorized(tokens), .bearerAuth(tokens)]
+        let saved = Mutex<[UnfinishedUpload]>([])
+        let resuming = protocols[0].acrossLaunches { upload in saved.withLock { $0.append(upload) } }
+        _ = try await client(server, chain).upload(.raw(content, type: nil), to: "/files", resuming: resuming)
+        #expect(server.completed == [content])
+        #expect(server.methods == [.post, .post, .head, .patch])
+        #expect(saved.withLock { $0.map(\.url.lastPathComponent) } == ["0", "1"])
+    }
+
+    @Test func anUploadThatIsMadeAgainAfterARedirectHasItsSecondURL() async throws {
+        let server = UploadServer(faults: [.failAfterContent(307, [.location: "/elsewhere"]), .cut(after: 40)])
+        _ = try await upload(client(server, [.followRedirects()]), 0)
+        #expect(server.completed == [content])
+        #expect(server.methods == [.post, .post, .head, .patch])
+    }
+
+    @Test func aFieldThatRedirectsDropDoesNotGoToAnotherOrigin() async throws {
+        var behavior = UploadServer.Behavior()
+        behavior.location = "https://storage.example.com"
+        let server = UploadServer(behavior, faults: [.cut(after: 40)])
+        let redirects = AnyInterceptor.followRedirects(redaction: .standard.adding(names: ["Frob"]))
+        _ = try await client(server, [.group([redirects])])
+            .upload(.raw(content, type: nil), to: "/files", resuming: protocols[0], headers: ["X-Frob": "secret"])
+        #expect(server.headerFields.map { $0.contains("X-Frob") } == [true, false, false])
+    }
+
     @Test(arguments: 0..<2) func retryRepeatsAQuestion(kind: Int) async throws {
         let server = server(kind, .refuse(503))
         _ = try await upload(client(server, [.retry(3, time: time)]), kind)

@@ -100,7 +100,7 @@ struct RetryInterceptor: Interceptor {
     private func addKey(to request: inout HTTPRequest) {
         guard let makeKey, !request.method.isIdempotent, !request.headerFields.contains(.idempotencyKey),
             // The offset says what the request is for.
-            request.context.uploadRequest != .continuing
+            request.context.uploadRequest?.isContinuing != true
         else { return }
         request.headerFields.append(.idempotencyKey, makeKey())
     }

@@ -182,6 +182,10 @@ import Testing
         #expect(decision(policy, status(503, [.retryAfter: value])) == .retry(after: .seconds(60)))
     }
 
+    @Test func theUsualLimitOfRetryAfterIsThatOfEveryCall() {
+        #expect(RetryPolicy().retryAfter == .refused(over: RetryAfter.usualLimit))
+    }
+
     @Test func contentTooLargeIsTriedAgainOnlyWithARetryAfter() {
         #expect(decision(status(413)) == .accept)
         let post = HTTPRequest(method: .post, url: apiURL)

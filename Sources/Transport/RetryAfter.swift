@@ -1,8 +1,11 @@
-internal import Foundation
+package import Foundation
 internal import HTTPSyntax
 
 /// Parses `Retry-After` (RFC 9110 §10.2.3), which holds seconds or a date, and the similar fields that some servers send.
-enum RetryAfter {
+package enum RetryAfter {
+    /// The longest wait that a call accepts, unless its policy says otherwise.
+    package static let usualLimit: Duration = .seconds(60)
+
     private static let milliseconds: [HTTPField.Name] = ["Retry-After-Ms", "X-Ms-Retry-After-Ms"]
     private static let resets: [HTTPField.Name] = ["RateLimit-Reset", "X-RateLimit-Reset"]
 
@@ -10,7 +13,7 @@ enum RetryAfter {
     ///
     /// `Retry-After-Ms` wins over `Retry-After`, because it is more precise. `RateLimit-Reset` and `X-RateLimit-Reset` count
     /// only on a 429, which says that their limit was reached, and only without the other two fields.
-    static func wait(in response: HTTPResponse, now: @autoclosure () -> Date) -> Duration? {
+    package static func wait(in response: HTTPResponse, now: @autoclosure () -> Date) -> Duration? {
         let fields = response.headerFields
         if let wait = milliseconds.lazy.compactMap({ fields[$0].flatMap(seconds) }).first {
             return .milliseconds(min(wait, 1e12))
@@ -35,7 +38,7 @@ enum RetryAfter {
     ///
     /// A date in the past is zero. If the field occurs several times, the longest wait counts. Waits are limited to a billion
     /// seconds, however large the number.
-    static func wait(in fields: HTTPFields, now: @autoclosure () -> Date) -> Duration? {
+    package static func wait(in fields: HTTPFields, now: @autoclosure () -> Date) -> Duration? {
         guard fields.contains(.retryAfter) else { return nil }
         let now = now()
         let second = CivilTime.seconds(now)
