@@ -25,7 +25,7 @@ struct UploadRun: Sendable {
     private struct State {
         var plan: UploadPlan
         var naming: UploadNaming
-        /// The response to the last question for the offset.
+        /// The last response that names the offset.
         var question: HTTPResponse?
         /// The last 413, without content that would hold a connection.
         var refusal: Exchange?
@@ -49,7 +49,10 @@ struct UploadRun: Sendable {
             try await checkFile(before: step, state)
             let exchange = try await send(step, &state)
             guard state.plan.isOngoing else { return try await end(exchange, state) }
-            guard let pause = pause(state.plan, exchange) else { return try await end(byGivingUp: exchange, state) }
+            guard let pause = pause(state.plan, exchange) else {
+                state.plan.stop()
+                return try await end(exchange, state)
+            }
             discard(exchange)
             if pause > .zero { try await resuming.time.clock.sleep(for: pause) }
         }
@@ -107,7 +110,9 @@ struct UploadRun: Sendable {
         state.plan.proceed(after: UploadOutcome(end: end, sent: end.sentNothing ? 0 : reports.sent ?? .max))
         if state.plan.isOngoing, state.plan.isNamed, let fault = reports.naming.fault { state.plan.fail(fault) }
         if state.plan.acknowledged > 0 { progress?.report(state.plan.acknowledged) }
-        if case .askForOffset = step, case .success(let response) = exchange { state.question = response }
+        if case .askForOffset = step, case .success(let response) = exchange, response.status.kind == .successful {
+            state.question = response
+        }
         if state.plan.isOngoing, step.part != nil { state.refusal = state.plan.isRefused ? keeping(exchange) : nil }
         return exchange
     }

@@ -166,6 +166,9 @@ struct UploadPlan: Sendable {
         step = .create(firstPart)
     }
 
+    /// Ends the upload, because the next request would come too late.
+    mutating func stop() { step = end }
+
     /// Ends the upload with a fault that the plan can't see.
     mutating func fail(_ fault: UploadFault) { step = .fail(fault) }
 
@@ -289,7 +292,7 @@ extension UploadPlan {
     }
 
     private var canStartOver: Bool {
-        !hasStartedOver && (sent < length || isRefused || isRepeatable && kind == .draft)
+        !hasStartedOver && !isCompleteAtServer && (sent < length || isRefused || isRepeatable && kind == .draft)
     }
 
     private mutating func forget() {
@@ -319,8 +322,11 @@ extension UploadPlan {
         fruitless += 1
         waits = true
         if fruitless < maxAttempts { return next }
-        return isCompleteAtServer ? .finishWithOffset : .giveUp
+        return end
     }
+
+    /// The end of an upload that makes no more attempts.
+    private var end: UploadStep { isCompleteAtServer ? .finishWithOffset : .giveUp }
 }
 
 extension UploadAnswer {

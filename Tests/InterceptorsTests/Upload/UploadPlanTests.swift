@@ -108,6 +108,22 @@ import Testing
         #expect(plan.step == .finishWithOffset)
     }
 
+    @Test func anUploadThatIsCompleteAtTheServerDoesNotExpire() {
+        var plan = UploadPlan(.draft, length: 100, resuming: .draft, isRepeatable: true)
+        plan.name()
+        plan.proceed(after: UploadOutcome(end: .failed(isTemporary: true, sentNothing: false)))
+        plan.limits.expiry = 10
+        var early = plan
+        early.expire(at: 9)
+        #expect(early.step == .askForOffset)
+        var expired = plan
+        expired.expire(at: 10)
+        #expect(expired.step == .create(0..<100))
+        plan.proceed(after: answer(204, 100, complete: true))
+        plan.expire(at: 10)
+        #expect(plan.step == .append(100..<100))
+    }
+
     @Test func anInterimOffsetIsProgress() {
         var plan = plan(.draft, maxAttempts: 3)
         for offset in stride(from: Int64(2), through: 40, by: 2) {

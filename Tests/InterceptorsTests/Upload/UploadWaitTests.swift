@@ -47,6 +47,23 @@ import TransportTesting
         #expect(clock.now.elapsed == .zero)
     }
 
+    @Test func anUploadThatIsCompleteNeedsNoLongWait() async throws {
+        let refusal = UploadServer.Fault.refuse(503, [.retryAfter: "61"])
+        let server = UploadServer(faults: [.loseResponse, .none, .loseResponse, refusal])
+        let response = try await server.client().uploadPieces(content, resuming: .hastyDraft)
+        #expect(server.completed == [content])
+        #expect(server.methods == [.post, .head, .patch, .head])
+        #expect(response.headerFields["Upload-Complete"] == "?1")
+    }
+
+    @Test(arguments: [404, 410] as [HTTPResponse.Status])
+    func anUploadThatIsCompleteMayBeForgotten(status: HTTPResponse.Status) async throws {
+        let server = UploadServer(faults: [.loseResponse, .none, .loseResponse, .refuse(status)])
+        let response = try await server.client().uploadPieces(content, resuming: .hastyDraft)
+        #expect(server.methods == [.post, .head, .patch, .head])
+        #expect(response.headerFields["Upload-Complete"] == "?1")
+    }
+
     @Test func theBackoffCountsIfItIsLonger() async throws {
         let clock = ManualClock()
         let refusal = UploadServer.Fault.refuse(503, [.retryAfter: "1"])
