@@ -134,6 +134,13 @@ let package = Package(
             swiftSettings: settings
         ),
 
+        .executableTarget(
+            name: "Background",
+            dependencies: ["BackgroundTransfers", "TransportTesting"],
+            path: "Examples/Background",
+            swiftSettings: settings
+        ),
+
         // The interceptors are a library, so that tests can check them.
         .target(
             name: "ExampleInterceptors",
@@ -192,7 +199,7 @@ let package = Package(
         ),
         .testTarget(
             name: "BackgroundTransfersTests",
-            dependencies: ["BackgroundTransfers", "TransportTesting", "TestSupport"],
+            dependencies: ["BackgroundTransfers", "Recordings", "TransportTesting", "TestSupport"],
             swiftSettings: settings
         ),
         // The tests of recordings start copies of this program, kill them, and let them share files.

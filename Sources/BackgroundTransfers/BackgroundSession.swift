@@ -9,6 +9,8 @@ protocol BackgroundSession: Sendable {
     func start(_ task: TransferTask, _ request: HTTPRequest, upload: URL?) throws
     func cancel(_ task: TransferTask)
     func cancel(number: Int)
+    /// Resumes a task that was never resumed. Another task stays as it is.
+    func resume(number: Int)
     /// The tasks that the session knows.
     func list() async -> [ListedTask]
     /// Ends everything without a report, as the end of the process would. The system's session goes on.
@@ -42,7 +44,13 @@ let uploadResponseLimit = 64 * 1024
 public struct BackgroundTransferSession: Sendable {
     enum Kind: Sendable {
         case inProcess(over: (any Transport)?, limit: Int)
-        case system(isDiscretionary: Bool, timeLimit: Duration)
+        case system(SystemOptions)
+    }
+
+    struct SystemOptions: Sendable {
+        let isDiscretionary: Bool
+        let timeLimit: Duration
+        let fieldsOnRedirects: Set<HTTPField.Name>
     }
 
     let kind: Kind
@@ -61,7 +69,8 @@ public struct BackgroundTransferSession: Sendable {
     /// A transfer stops when the process ends. In the next launch it is renewed, or ends with `HTTPErrorCode.transferLost`.
     ///
     /// - Parameters:
-    ///   - transport: sends the prepared requests; by default the transport of the client that prepares them.
+    ///   - transport: sends the prepared requests with its own settings, such as pins; by default the transport of the client that
+    ///     prepares them. If that is a chain or a client, its interceptors prepare too, and its transport sends.
     ///   - maxTransfers: how many transfers run at a time; 4 by default, and at least 1. The others wait.
     public static func inProcess(over transport: (any Transport)? = nil, maxTransfers: Int = 4) -> Self {
         Self(kind: .inProcess(over: transport, limit: max(1, maxTransfers)))
@@ -73,35 +82,42 @@ public struct BackgroundTransferSession: Sendable {
     /// - Parameters:
     ///   - isDiscretionary: whether the system waits for a good moment, such as Wi-Fi and power.
     ///   - timeLimit: the longest time of one attempt, 7 days by default. The system tries again until then.
-    public static func system(isDiscretionary: Bool = false, timeLimit: Duration = .seconds(7 * 24 * 60 * 60)) -> Self {
-        Self(kind: .system(isDiscretionary: isDiscretionary, timeLimit: timeLimit))
+    ///   - fieldsOnRedirects: fields that a redirect may carry to another origin, such as an `X-Api-Key` that is no secret. The
+    ///     system follows redirects without asking, and removes only `Authorization`. A request with another field that
+    ///     `followRedirects` would remove, such as `Cookie`, isn't enqueued, unless the field is named here. None by default.
+    public static func system(
+        isDiscretionary: Bool = false,
+        timeLimit: Duration = .seconds(7 * 24 * 60 * 60),
+        fieldsOnRedirects: Set<HTTPField.Name> = []
+    ) -> Self {
+        Self(
+            kind: .system(
+                SystemOptions(
+                    isDiscretionary: isDiscretionary,
+                    timeLimit: timeLimit,
+                    fieldsOnRedirects: fieldsOnRedirects
+                )
+            )
+        )
     }
 }
 
 extension BackgroundTransferSession {
-    /// Whether the system runs the transfers.
+    /// The conditions under which the system runs the transfers; `nil` if the process runs them.
     ///
-    /// - Parameter tls: the TLS settings of the client's transport, as far as known.
-    /// - Throws: ``BackgroundTransferError`` with `unsupported` if the system has no such session or can't apply the settings.
-    func isSystem(_ tls: TLSConfiguration?) throws(BackgroundTransferError) -> Bool {
-        guard case .system = kind else { return false }
-        if let reason = Self.refusal(tls) { throw BackgroundTransferError(.unsupported, reason) }
+    /// - Throws: ``BackgroundTransferError`` with `unsupported` if the system has no such session, or if the session can't replace
+    ///   the client's transport.
+    func replacement(of client: Client) throws(BackgroundTransferError) -> SessionReplacement? {
+        guard case .system(let options) = kind else { return nil }
+        let replacement = try SessionReplacement(of: client, fieldsOnRedirects: options.fieldsOnRedirects)
         #if canImport(Darwin)
-        return true
+        return replacement
         #else
         throw BackgroundTransferError(
             .unsupported,
             "Only Apple's platforms have background sessions: use .inProcess()."
         )
         #endif
-    }
-
-    /// The reason why the system's session can't replace a transport with these settings; `nil` if it can.
-    static func refusal(_ tls: TLSConfiguration?) -> String? {
-        tls?.settingsBeyondSystem.map { settings in
-            "The client's transport has TLS settings (\(settings)) that a background session doesn't apply, and they are not"
-                + " ignored. Use a client without them, or the session .inProcess()."
-        }
     }
 }
 
@@ -116,39 +132,42 @@ extension TransferCore {
     ) {
         switch session.kind {
         case .inProcess(let transport, let limit):
-            // Weakly, because the session's tasks must not keep alive what a deinit closes.
-            open(
-                InProcessSession(over: transport ?? client.chain.transport, limit: limit, folder: folder) {
-                    [weak self] in
+            open {
+                // Weakly, because the session's tasks must not keep alive what a deinit closes.
+                InProcessSession(
+                    over: transport ?? RequestPreparation.innermost(client),
+                    redaction: client.chain.redirectRedaction,
+                    limit: limit,
+                    folder: folder
+                ) { [weak self] in
                     self?.receive($0)
                 }
-            )
-            handle(.listed([], isFinal: true))
-        case .system(let isDiscretionary, let timeLimit):
-            #if canImport(Darwin)
-            let system = SystemSession(identifier, isDiscretionary: isDiscretionary, timeLimit: timeLimit) {
-                self.receive($0)
             }
-            open(system)
-            Task { await match(system, clock) }
+            handle(.listed([], isFinal: true))
+        case .system(let options):
+            #if canImport(Darwin)
+            // Otherwise `replacement(of:)` has thrown.
+            guard let transport = client.ends.first as? URLSessionTransport else { return }
+            open { SystemSession(identifier, options, replacing: transport) { self.receive($0) } }
+            Task { await match(clock) }
             #else
-            // `isSystem` has thrown.
-            break
+            // `replacement(of:)` has thrown.
+            _ = options
             #endif
         }
     }
 
     /// Compares the records with the session's tasks, at once and after a while: the system may list an ended task no more,
     /// although its end wasn't reported yet.
-    func match(_ session: any BackgroundSession, _ clock: any Clock<Duration>) async {
-        handle(.listed(await session.list(), isFinal: false))
+    func match(_ clock: any Clock<Duration>) async {
+        handle(.listed(await list(), isFinal: false))
         do {
             try await clock.sleep(for: Self.reportingTime)
         } catch {
             // Cancelled: the next launch compares them.
             return
         }
-        handle(.listed(await session.list(), isFinal: true))
+        handle(.listed(await list(), isFinal: true))
     }
 
     private static var reportingTime: Duration { .seconds(30) }

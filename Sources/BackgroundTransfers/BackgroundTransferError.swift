@@ -53,6 +53,8 @@ extension HTTPErrorCode {
     public static let answeredByChain = Self(rawValue: "answeredByChain")
     /// `BackgroundTransferError`: the identifier belongs to other `BackgroundTransfers` of this process.
     public static let identifierInUse = Self(rawValue: "identifierInUse")
+    /// `BackgroundTransferError`: the folder holds the records of other `BackgroundTransfers`, in this process or in another one.
+    public static let folderInUse = Self(rawValue: "folderInUse")
     /// `BackgroundTransferError`: the system, or the process that ran the transfer, stopped it without an outcome.
     public static let transferLost = Self(rawValue: "transferLost")
     /// `BackgroundTransferError`: the system cancelled the transfer, for instance because the user quit the app.
@@ -63,10 +65,11 @@ extension HTTPErrorCode {
 
 extension BackgroundTransferError {
     static let ownCodes: Set<HTTPErrorCode> = [
-        .answeredByChain, .identifierInUse, .transferLost, .cancelledBySystem, .redirectedElsewhere, .unacceptedStatus,
+        .answeredByChain, .identifierInUse, .transferLost, .cancelledBySystem, .redirectedElsewhere, .insecureRedirect,
+        .unacceptedStatus,
     ]
     private static let codesBeforeSending: Set<HTTPErrorCode> = [
-        .answeredByChain, .identifierInUse, .unsupported, .downloadInProgress,
+        .answeredByChain, .identifierInUse, .folderInUse, .unsupported,
     ]
 
     /// Whether nothing was sent, because the transfer was refused first.
@@ -75,7 +78,6 @@ extension BackgroundTransferError {
     /// A short English sentence for people.
     public var errorDescription: String? {
         switch code {
-        case .downloadInProgress: "The file is already being downloaded."
         case .transferLost, .cancelledBySystem: "The transfer was stopped."
         default: generalSentence
         }

@@ -1,6 +1,5 @@
 public import Foundation
 public import Middlewares
-internal import Synchronization
 
 /// Downloads to files and uploads from files that go on while the app isn't running.
 ///
@@ -25,13 +24,11 @@ internal import Synchronization
 /// - An end is delivered again in the next launch if the process ends before the closure has returned.
 /// - Ends are delivered one after another.
 public final class BackgroundTransfers: Sendable {
-    // The identifiers of this process, because the system allows one session for each.
-    private static let identifiers = Mutex<Set<String>>([])
-
     /// Names the transfers across launches.
     public let identifier: String
 
     private let core: TransferCore
+    private let claim: TransferClaim
     /// Whether the system reports the end of a relaunch's events.
     private let isSystem: Bool
 
@@ -42,7 +39,8 @@ public final class BackgroundTransfers: Sendable {
     ///   - client: its base URL, its interceptors and their order prepare each request.
     ///   - session: the place where transfers run; by default the system's session on Apple's platforms, and the process
     ///     elsewhere.
-    ///   - folder: the folder for records and for bodies that aren't files; by default in the app's support folder.
+    ///   - folder: the folder for records and for bodies that aren't files, which no other object may use at the same time; by
+    ///     default one for the identifier in the app's support folder.
     ///   - maxAttempts: how often a request is prepared for a transfer at most, 3 by default. Counts only with `renewing`.
     ///   - time: its clock measures how long the system may take to report the tasks of earlier launches; its random source makes
     ///     the IDs.
@@ -51,9 +49,9 @@ public final class BackgroundTransfers: Sendable {
     ///   - report: called on any thread for problems that aren't the end of a transfer, such as a record that can't be written.
     ///   - onEnd: called for each end, outside every actor. The transfer is forgotten when the closure returns. The closure must
     ///     not wait for ``eventsDelivered()``, which waits for it.
-    /// - Throws: ``BackgroundTransferError`` with `identifierInUse`, or with `unsupported` if there is no system session, or the
-    ///   system can't apply the TLS settings of the client's transport; `TransportError` with `unreadableFile` or `unwritableFile`
-    ///   for an unusable folder. That may pass, as after the first unlock of a device.
+    /// - Throws: ``BackgroundTransferError`` with `identifierInUse` or `folderInUse`, or with `unsupported` if there is no system
+    ///   session, or the system can't replace the client's transport, which has pins, say, or is a stub; `TransportError` with
+    ///   `unreadableFile` or `unwritableFile` for an unusable folder. That may pass, as after the first unlock of a device.
     public init(
         _ identifier: String,
         preparing client: Client,
@@ -65,50 +63,34 @@ public final class BackgroundTransfers: Sendable {
         report: @escaping @Sendable (_ problem: any Error) -> Void = { _ in },
         onEnd: @escaping @Sendable (_ end: BackgroundTransfer.End) async -> Void
     ) throws {
-        let tls = Self.tls(of: client)
-        let isSystem = try session.isSystem(tls)
+        let replacement = try session.replacement(of: client)
         let settings = TransferCore.Settings(
             preparation: RequestPreparation(client),
             random: time.random,
             renewing: renewing,
             report: report,
             onEnd: onEnd,
-            tls: isSystem ? tls : nil
+            replacement: replacement
         )
-        guard Self.identifiers.withLock({ $0.insert(identifier).inserted }) else {
-            throw BackgroundTransferError(
-                .identifierInUse,
-                "The process has BackgroundTransfers with the identifier \(identifier) already. Create one, and share it."
-            )
-        }
+        let folder = TransferFolder(url: try folder ?? TransferFolder.usual(for: identifier))
+        try folder.create()
+        claim = try TransferClaim(identifier, folder.url)
         do {
-            let folder = TransferFolder(url: try folder ?? TransferFolder.usual(for: identifier))
             core = try TransferCore(settings, folder: folder, maxAttempts: maxAttempts)
-            self.identifier = identifier
-            self.isSystem = isSystem
-            core.open(session, identifier, folder, client, time.clock)
         } catch {
-            Self.identifiers.withLock { _ = $0.remove(identifier) }
+            claim.release()
             throw error
         }
+        self.identifier = identifier
+        isSystem = replacement != nil
+        core.open(session, identifier, folder, client, time.clock)
     }
 
     // The system's session outlives this object, and its transfers go on.
     deinit {
         guard !isSystem else { return }
         core.close()
-        Self.identifiers.withLock { _ = $0.remove(identifier) }
-    }
-
-    static func tls(of client: Client) -> TLSConfiguration? {
-        var transport: any Transport = client
-        while true {
-            switch transport {
-            case let client as Client: transport = client.chain.transport
-            case let chain as InterceptorChain: transport = chain.transport
-            default: return (transport as? any TLSConfiguredTransport)?.tls
-            }
-        }
+        claim.release()
     }
 }
 
@@ -121,9 +103,10 @@ extension BackgroundTransfers {
     ///   - file: the destination. Its folder must exist. A file that is there is replaced at the end.
     ///   - note: the app's own text about the transfer. It is kept on disk in plain form, so put no secret into it.
     ///   - allowsOtherOrigins: whether a redirect may lead to another origin. The system follows redirects in either case; by
-    ///     default, such a transfer fails with `HTTPErrorCode.redirectedElsewhere`.
-    /// - Throws: ``BackgroundTransferError`` with `answeredByChain`, `unsupported` or `downloadInProgress`; `TransportError` with
-    ///   `unwritableFile`; errors of the chain; `CancellationError` if the task is cancelled. Nothing is enqueued then.
+    ///     default, such a transfer fails with `HTTPErrorCode.redirectedElsewhere`. After https, http is never allowed.
+    /// - Throws: ``BackgroundTransferError`` with `answeredByChain` or `unsupported`; `DownloadError` with `downloadInProgress`;
+    ///   `TransportError` with `unwritableFile`; errors of the chain; `CancellationError` if the task is cancelled. Nothing is
+    ///   enqueued then.
     @discardableResult
     public func download(
         _ request: HTTPRequest,

@@ -26,9 +26,20 @@ final class InProcessSession: BackgroundSession {
     private let receive: SessionReceiver
     private let state = Mutex(State())
 
-    /// - Parameter limit: how many transfers run at a time.
-    init(over transport: any Transport, limit: Int, folder: TransferFolder, receive: @escaping SessionReceiver) {
-        chain = InterceptorChain([.followRedirects()], transport: transport)
+    /// - Parameters:
+    ///   - transport: sends the requests.
+    ///   - redaction: decides which fields a redirect to another origin loses.
+    ///   - limit: how many transfers run at a time.
+    ///   - folder: the folder for content that is being received.
+    ///   - receive: gets the reports.
+    init(
+        over transport: any Transport,
+        redaction: Redaction,
+        limit: Int,
+        folder: TransferFolder,
+        receive: @escaping SessionReceiver
+    ) {
+        chain = InterceptorChain([.followRedirects(redaction: redaction)], transport: transport)
         self.limit = limit
         self.folder = folder
         self.receive = receive
@@ -52,6 +63,7 @@ final class InProcessSession: BackgroundSession {
 
     // A process starts without tasks, so none has a number.
     func cancel(number: Int) {}
+    func resume(number: Int) {}
 
     func list() async -> [ListedTask] { [] }
 

@@ -17,6 +17,15 @@ struct RequestPreparation: Sendable {
         )
     }
 
+    /// The transport inside all chains and clients, whose interceptors have prepared the request.
+    static func innermost(_ transport: any Transport) -> any Transport {
+        switch transport {
+        case let chain as InterceptorChain: innermost(chain.transport)
+        case let client as Client: innermost(client.chain.transport)
+        default: transport
+        }
+    }
+
     /// The transport with its own interceptors, if it has some.
     private static func ending(_ transport: any Transport) -> any Transport {
         switch transport {
@@ -35,6 +44,8 @@ struct RequestPreparation: Sendable {
         given.context.capture = capture
         // So that no cache answers.
         given.context.isForDownloadedPart = true
+        // So that no call for a response joins this one, whose response is an error.
+        given.context.responseBody = .streamed
         var failure: (any Error)?
         do {
             try await client.send(given).body.discard()
@@ -53,6 +64,10 @@ struct RequestPreparation: Sendable {
         }
         prepared.context.capture = nil
         prepared.context.isForDownloadedPart = request.context.isForDownloadedPart
+        prepared.context.responseBody = request.context.responseBody
+        // They were for the call that ends here.
+        prepared.context.timeouts = nil
+        prepared.context.deadline = nil
         try prepared.validate()
         return prepared
     }

@@ -6,40 +6,45 @@ internal import Synchronization
 /// The system's background session.
 ///
 /// A session lives until the process ends: the system doesn't allow a second one with the same identifier meanwhile.
-struct SystemSession: BackgroundSession {
+final class SystemSession: BackgroundSession {
     private let session: URLSession
+    private let transport: URLSessionTransport
+    /// Held while a task gets its description, without which it looks like a foreign one.
+    private let creating = Mutex(())
 
     /// - Parameters:
     ///   - identifier: names the session across launches.
-    ///   - isDiscretionary: whether the system waits for a good moment.
-    ///   - timeLimit: the longest time of one attempt.
+    ///   - options: the session's own options.
+    ///   - transport: the client's transport, whose settings the session takes over.
     ///   - receive: gets the session's reports, those about earlier launches too.
-    init(_ identifier: String, isDiscretionary: Bool, timeLimit: Duration, receive: @escaping SessionReceiver) {
-        let configuration = URLSessionConfiguration.background(withIdentifier: identifier)
-        configuration.isDiscretionary = isDiscretionary
+    init(
+        _ identifier: String,
+        _ options: BackgroundTransferSession.SystemOptions,
+        replacing transport: URLSessionTransport,
+        receive: @escaping SessionReceiver
+    ) {
+        self.transport = transport
+        let configuration = transport.configured(.background(withIdentifier: identifier))
+        if options.isDiscretionary { configuration.isDiscretionary = true }
         configuration.sessionSendsLaunchEvents = true
-        configuration.timeoutIntervalForResource = max(1, Double(timeLimit.components.seconds))
-        // The session stores nothing beside the files.
-        configuration.urlCache = nil
-        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-        configuration.httpCookieStorage = nil
-        configuration.httpShouldSetCookies = false
-        configuration.httpCookieAcceptPolicy = .never
-        configuration.urlCredentialStorage = nil
+        configuration.timeoutIntervalForResource = max(1, Double(options.timeLimit.components.seconds))
         let delegate = SystemSessionDelegate(receive)
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }
 
     func start(_ task: TransferTask, _ request: HTTPRequest, upload: URL?) throws {
         try request.validate()
-        let outgoing = try OutgoingRequest(request).urlRequest
-        let system: URLSessionTask
-        if let upload {
-            system = session.uploadTask(with: outgoing, fromFile: upload.resolvingSymlinksInPath())
-        } else {
-            system = session.downloadTask(with: outgoing)
+        let outgoing = try transport.urlRequest(for: request)
+        let system = creating.withLock { _ in
+            let system: URLSessionTask =
+                if let upload {
+                    session.uploadTask(with: outgoing, fromFile: upload.resolvingSymlinksInPath())
+                } else {
+                    session.downloadTask(with: outgoing)
+                }
+            system.taskDescription = task.text
+            return system
         }
-        system.taskDescription = task.text
         system.resume()
     }
 
@@ -55,9 +60,28 @@ struct SystemSession: BackgroundSession {
         }
     }
 
+    func resume(number: Int) {
+        session.getAllTasks { tasks in
+            for system in tasks where system.taskIdentifier == number && system.state == .suspended { system.resume() }
+        }
+    }
+
     func list() async -> [ListedTask] {
-        await session.allTasks.map {
-            ListedTask(number: $0.taskIdentifier, task: TransferTask(text: $0.taskDescription))
+        let tasks = await session.allTasks
+        return creating.withLock { _ in
+            tasks.map {
+                let task = TransferTask(text: $0.taskDescription)
+                return ListedTask(number: $0.taskIdentifier, task: task, state: Self.state($0))
+            }
+        }
+    }
+
+    private static func state(_ system: URLSessionTask) -> ListedTask.State {
+        switch system.state {
+        case .running: .running
+        case .suspended: .suspended
+        case .canceling, .completed: .ending
+        @unknown default: .running
         }
     }
 

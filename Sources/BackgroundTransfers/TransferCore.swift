@@ -32,12 +32,12 @@ final class TransferCore: Sendable {
         let renewing: (@Sendable (BackgroundTransfer.End) async throws -> HTTPRequest?)?
         let report: @Sendable (any Error) -> Void
         let onEnd: @Sendable (BackgroundTransfer.End) async -> Void
-        /// The TLS settings of the client's transport, of which the session applies only that TLS is required.
-        let tls: TLSConfiguration?
+        /// The conditions of the system's session; `nil` if the process runs the transfers.
+        let replacement: SessionReplacement?
 
         func prepare(_ request: HTTPRequest) async throws -> HTTPRequest {
             let prepared = try await preparation.prepare(request)
-            try tls?.checkScheme(prepared)
+            try replacement?.check(prepared)
             return prepared
         }
     }
@@ -54,10 +54,13 @@ final class TransferCore: Sendable {
         state = Mutex(State(machine: machine, folder: folder))
     }
 
-    /// Begins to receive and to deliver.
-    func open(_ session: any BackgroundSession) {
-        self.session.withLock { $0 = session }
-        handle(.launched)
+    /// Begins to receive and to deliver. A session may report as soon as it is made, when the machine has its records.
+    ///
+    /// - Parameter make: makes the session. A report that needs the session waits until it is made.
+    func open(_ make: () -> any BackgroundSession) {
+        let launched = effects(of: .launched)
+        session.withLock { $0 = make() }
+        for effect in launched { perform(effect) }
     }
 
     /// Ends everything without a report, as the end of the process would.
@@ -75,6 +78,9 @@ final class TransferCore: Sendable {
 
     private var current: (any BackgroundSession)? { session.withLock { $0 } }
 
+    /// The tasks that the session knows.
+    func list() async -> [ListedTask] { await current?.list() ?? [] }
+
     var inProgress: [BackgroundTransfer] { state.withLock { $0.machine.records.map(\.transfer) } }
 
     func handle(_ event: TransferEvent) {
@@ -91,6 +97,10 @@ final class TransferCore: Sendable {
         switch effect {
         case .cancel(let task): current?.cancel(task)
         case .cancelNumber(let number): current?.cancel(number: number)
+        case .resumeNumber(let number): current?.resume(number: number)
+        case .compare(let number):
+            // An unstructured task, because the caller waits for more than the list.
+            Task { handle(.compared(number, await list())) }
         case .renew(let record, let failure): renew(record, failure)
         case .deliver(let record, let ending): deliver(record, ending)
         case .resume(let numbers):
@@ -191,6 +201,7 @@ extension TransferCore {
         if isLast { handle(.eventsFinished) }
         for await _ in stream {}
         state.withLock { _ = $0.waiters.removeValue(forKey: number) }
+        handle(.abandoned(number))
     }
 }
 
@@ -303,9 +314,9 @@ extension TransferCore {
         }
     }
 
-    private static func busy(_ destination: URL, _ request: HTTPRequest) -> BackgroundTransferError {
+    private static func busy(_ destination: URL, _ request: HTTPRequest) -> DownloadError {
         let message = "Another transfer downloads to \(destination.path). Cancel it, or wait for its end."
-        return BackgroundTransferError(.downloadInProgress, message, request: request)
+        return DownloadError(.downloadInProgress, message, request: request)
     }
 
     private func unsupported(_ message: String, _ request: HTTPRequest) -> BackgroundTransferError {

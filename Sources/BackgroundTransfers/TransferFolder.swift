@@ -32,14 +32,9 @@ struct TransferFolder: TransferStorage, Sendable {
         return support.appending(path: "BackgroundTransfers").appending(path: name)
     }
 
-    /// Creates the folder, reads its records, and removes files that belong to none.
-    ///
-    /// - Parameter report: called for each damaged record, which is removed.
-    /// - Throws: if the folder or a record can't be read, as before the first unlock of a device. Without its record, a running
-    ///   transfer would be taken for a foreign one.
-    func open(report: (TransferFailure) -> Void) throws(TransportError) -> [TransferRecord] {
-        let names: [String]
-        do {
+    /// Creates the folder, unless it exists.
+    func create() throws(TransportError) {
+        try usable {
             try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
             #if canImport(Darwin) && !os(macOS)
             // Transfers end while the device is locked. New files inherit the class.
@@ -48,10 +43,25 @@ struct TransferFolder: TransferStorage, Sendable {
                 ofItemAtPath: url.path
             )
             #endif
-            names = try FileManager.default.contentsOfDirectory(atPath: url.path)
+        }
+    }
+
+    private func usable<Result>(_ work: () throws -> Result) throws(TransportError) -> Result {
+        do {
+            return try work()
         } catch {
             throw TransportError(.unwritableFile, "The folder \(url.path) can't be created or read.")
         }
+    }
+
+    /// Creates the folder, reads its records, and removes files that belong to none.
+    ///
+    /// - Parameter report: called for each damaged record, which is removed.
+    /// - Throws: if the folder or a record can't be read, as before the first unlock of a device. Without its record, a running
+    ///   transfer would be taken for a foreign one.
+    func open(report: (TransferFailure) -> Void) throws(TransportError) -> [TransferRecord] {
+        try create()
+        let names = try usable { try FileManager.default.contentsOfDirectory(atPath: url.path) }
         var records: [TransferRecord] = []
         for name in names.sorted() where name.hasSuffix(".json") {
             if let record = try read(name) {

@@ -25,9 +25,13 @@ enum TransferEvent: Sendable {
     case cancelled(BackgroundTransfer.ID)
     /// The app's closure returned for the end of a transfer.
     case delivered(BackgroundTransfer.ID)
-    /// A caller waits until the events of a relaunch are delivered.
+    /// A caller waits until the events of a wake are delivered.
     case awaited(Int)
-    /// The session has no more events of a relaunch.
+    /// The session's tasks, at a moment after a caller began to wait.
+    case compared(Int, [ListedTask])
+    /// A caller waits no more.
+    case abandoned(Int)
+    /// The session has no more events of a wake.
     case eventsFinished
 }
 
@@ -37,6 +41,15 @@ struct ListedTask: Sendable, Hashable {
     let number: Int
     /// `nil` for a task that this module didn't start.
     let task: TransferTask?
+    var state = State.running
+
+    enum State: Sendable {
+        case running
+        /// Created, and never resumed.
+        case suspended
+        /// Its end will be reported.
+        case ending
+    }
 }
 
 /// The work that the owner of a ``TransferMachine`` does for it.
@@ -49,6 +62,9 @@ enum TransferEffect: Sendable, Hashable {
     // These don't.
     case cancel(TransferTask)
     case cancelNumber(Int)
+    case resumeNumber(Int)
+    /// A caller waits: the machine gets the session's tasks.
+    case compare(Int)
     case renew(TransferRecord, TransferFailure)
     case deliver(TransferRecord, TransferEnding)
     case resume([Int])
@@ -73,13 +89,14 @@ struct TransferMachine: Sendable {
         var isSeen: Bool
         /// Whether this process is preparing a request.
         var isRenewing = false
+        /// Whether this process delivers the end.
+        var isDelivering = false
     }
 
     /// The highest number of attempts of a transfer.
     private let maxAttempts: Int
     private var entries: [BackgroundTransfer.ID: Entry] = [:]
-    private var awaiting: [Int] = []
-    private var hasFinishedEvents = false
+    private var waits = WakeWaits()
     /// The transfers that were forgotten before the final list, which may still have their tasks.
     private var forgotten: Set<BackgroundTransfer.ID>? = []
 
@@ -122,8 +139,10 @@ struct TransferMachine: Sendable {
         case .cancelled(let id): return cancel(id)
         case .delivered(let id):
             if let entry = entries[id], entry.record.phase.isEnd { return forget(entry.record) }
-        case .awaited(let number): awaiting.append(number)
-        case .eventsFinished: hasFinishedEvents = true
+        case .awaited(let number): return waits.begin(number) ? [.compare(number)] : []
+        case .compared(let number, let tasks): compare(number, tasks)
+        case .abandoned(let number): waits.abandon(number)
+        case .eventsFinished: waits.finishEvents()
         }
         return []
     }
@@ -131,12 +150,12 @@ struct TransferMachine: Sendable {
 
 // Starting.
 extension TransferMachine {
-    private func launch() -> [TransferEffect] {
-        records.compactMap { record in
+    private mutating func launch() -> [TransferEffect] {
+        records.flatMap { record -> [TransferEffect] in
             switch record.phase {
-            case .staged(let response): .place(record, response)
-            case .ended(let ending): .deliver(record, ending)
-            case .enqueued, .renewing: nil
+            case .staged(let response): [.place(record, response)]
+            case .ended(let ending): deliver(record, ending)
+            case .enqueued, .renewing: []
             }
         }
     }
@@ -149,7 +168,13 @@ extension TransferMachine {
             return [.cancelNumber(listed.number), .report(TransferFailure(.transferLost, message))]
         }
         guard record.task == task, record.phase.isOpen else { return [.cancelNumber(listed.number)] }
-        return start(task)
+        // The process ended between creating the task and resuming it.
+        return start(task) + (listed.state == .suspended ? [.resumeNumber(listed.number)] : [])
+    }
+
+    private mutating func compare(_ number: Int, _ tasks: [ListedTask]) {
+        let present = Set(tasks.filter { $0.state != .ending }.compactMap(\.task))
+        waits.compare(number, Set(records.filter(\.phase.isOpen).map(\.task)).subtracting(present))
     }
 
     private mutating func start(_ task: TransferTask) -> [TransferEffect] {
@@ -157,6 +182,7 @@ extension TransferMachine {
         guard var record = open(task)?.record else { return [.cancel(task)] }
         entries[task.id]?.isSeen = true
         entries[task.id]?.isRenewing = false
+        waits.start(task)
         guard case .renewing = record.phase else { return [] }
         record.phase = .enqueued
         return write(record)
@@ -246,7 +272,14 @@ extension TransferMachine {
         var record = record
         record.phase = .ended(ending)
         entries[record.transferID]?.isRenewing = false
-        return write(record) + [.deliver(record, ending)]
+        return write(record) + deliver(record, ending)
+    }
+
+    /// Delivers an end unless that has begun, whatever comes first: the launch or the session's report.
+    private mutating func deliver(_ record: TransferRecord, _ ending: TransferEnding) -> [TransferEffect] {
+        guard entries[record.transferID]?.isDelivering == false else { return [] }
+        entries[record.transferID]?.isDelivering = true
+        return [.deliver(record, ending)]
     }
 
     private mutating func forget(_ record: TransferRecord) -> [TransferEffect] {
@@ -263,12 +296,12 @@ extension TransferMachine {
     /// The entry of a task whose events count.
     private func open(_ task: TransferTask) -> Entry? { isCurrent(task) ? entries[task.id] : nil }
 
-    /// Resumes the callers that wait for a relaunch's events, once all ends are delivered. The system then suspends the process.
+    /// Resumes the callers that wait for a wake's events, once all ends are delivered. The system then suspends the process.
     private mutating func resumeIfIdle() -> [TransferEffect] {
-        let isBusy = entries.values.contains { $0.isRenewing || !$0.record.phase.isOpen }
-        guard hasFinishedEvents, !awaiting.isEmpty, !isBusy else { return [] }
-        defer { (awaiting, hasFinishedEvents) = ([], false) }
-        return [.resume(awaiting)]
+        guard !entries.values.contains(where: { $0.isRenewing || !$0.record.phase.isOpen }) else { return [] }
+        let open = Set(entries.values.map(\.record.task))
+        let ready = waits.takeReady { open.contains($0) }
+        return ready.isEmpty ? [] : [.resume(ready)]
     }
 }
 

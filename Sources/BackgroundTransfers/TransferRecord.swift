@@ -61,6 +61,8 @@ struct TransferResponse: Codable, Sendable, Hashable {
     let fields: [String: String]
     /// Whether a redirect led to another origin than the request's.
     let isElsewhere: Bool
+    /// Whether a redirect led from https to another scheme.
+    let isInsecure: Bool
 
     /// - Parameter field: returns the value of a field.
     init(status: Int, from request: URL?, to final: URL?, field: (HTTPField.Name) -> String?) {
@@ -68,7 +70,10 @@ struct TransferResponse: Codable, Sendable, Hashable {
         var fields: [String: String] = [:]
         for name in Self.keptFields { fields[name.rawName] = field(name) }
         self.fields = fields
-        isElsewhere = request.flatMap(Origin.init) != final.flatMap(Origin.init)
+        // Without a URL, nothing proves where the content came from.
+        let (from, to) = (request.flatMap(Origin.init), final.flatMap(Origin.init))
+        isElsewhere = from == nil || from != to
+        isInsecure = (from == nil || from?.scheme == "https") && to?.scheme != "https"
     }
 
     /// The response without content. A status that isn't one of HTTP becomes a 500.
@@ -84,6 +89,12 @@ struct TransferResponse: Codable, Sendable, Hashable {
 
     /// The failure that this response means, or `nil` if it is a success.
     func failure(allowsOtherOrigins: Bool) -> TransferFailure? {
+        if isInsecure {
+            return TransferFailure(
+                .insecureRedirect,
+                "A redirect led from https to http, where anybody could have answered. Ask the server's operator."
+            )
+        }
         if isElsewhere, !allowsOtherOrigins {
             return TransferFailure(
                 .redirectedElsewhere,

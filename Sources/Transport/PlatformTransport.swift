@@ -43,8 +43,8 @@ public struct PlatformTransport: Transport {
     }
 }
 
-extension PlatformTransport: TLSConfiguredTransport {
-    package var tls: TLSConfiguration { (base as? any TLSConfiguredTransport)?.tls ?? .system }
+extension PlatformTransport: ForwardingTransport {
+    package var targets: [any Transport]? { [base] }
 }
 
 extension Transport where Self == PlatformTransport {

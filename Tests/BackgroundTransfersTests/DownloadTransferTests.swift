@@ -88,6 +88,51 @@ import TransportTesting
         }
     }
 
+    @Test func redirectFromHTTPSToHTTPIsAFailureEvenIfOtherOriginsAreAllowed() async throws {
+        let world = try TransferWorld()
+        world.stub.on(.get, "/v1/film", .status(302, headers: [.location: "http://cdn.example.com/film"]))
+        let transfers = try world.launch()
+        try await transfers.download(request(), to: world.file, allowsOtherOrigins: true)
+        let end = await world.ends.reached(1)[0]
+        #expect((end.failure as? BackgroundTransferError)?.code == .insecureRedirect && world.content == nil)
+        #expect(world.stub.requests.count == 1)
+    }
+
+    @Test func interceptorsInsideTheClientsTransportRunOnce() async throws {
+        let world = try TransferWorld()
+        world.stub.enqueue(.text("film"))
+        let runs = Tally()
+        let inner: any Interceptor = .intercept { request, next in
+            request.headerFields["X-Inner"] = "\(runs.count())"
+            return try await next(request)
+        }
+        let chain = InterceptorChain([inner], transport: Client(interceptors: [inner], transport: world.stub))
+        let transfers = try BackgroundTransfers(
+            world.identifier,
+            preparing: Client(baseURL: apiURL, interceptors: [], transport: chain),
+            session: .inProcess(),
+            folder: world.records
+        ) { world.ends.add($0) }
+        try await transfers.download(request(), to: world.file)
+        _ = try await world.ends.reached(1)[0].result.get()
+        #expect(runs.value == 2 && world.stub.requests.map { $0.headerFields["X-Inner"] } == ["2"])
+    }
+
+    @Test func redirectLosesTheFieldsThatTheChainKeepsFromOtherOrigins() async throws {
+        let world = try TransferWorld()
+        world.stub.on(.get, "/v1/film", .status(302, headers: [.location: "https://cdn.example.com/film"]))
+        world.stub.on(.get, "https://cdn.example.com/film", .text("cdn"))
+        let redaction = Redaction.standard.adding(names: ["X-Door"])
+        let transfers = try world.launch([
+            .followRedirects(redaction: redaction), .headers(["X-Door": "hush", "X-Api-Key": "hush", "X-App": "1"]),
+        ])
+        try await transfers.download(request(), to: world.file, allowsOtherOrigins: true)
+        _ = try await world.ends.reached(1)[0].result.get()
+        let sent = try #require(world.stub.requests.last { $0.url.host() == "cdn.example.com" })
+        #expect(sent.headerFields["X-App"] == "1")
+        #expect(!sent.headerFields.contains("X-Door") && !sent.headerFields.contains("X-Api-Key"))
+    }
+
     @Test func cancelledDownloadEndsWithACancellationError() async throws {
         let world = try TransferWorld()
         let held = HeldTransport()
@@ -108,10 +153,10 @@ import TransportTesting
         let held = HeldTransport()
         let transfers = try world.launch(over: held)
         try await transfers.download(request(), to: world.file)
-        let error = await #expect(throws: BackgroundTransferError.self) {
+        let error = await #expect(throws: DownloadError.self) {
             try await transfers.download(request(), to: world.file)
         }
-        #expect(error?.code == .downloadInProgress)
+        #expect(error?.code == .downloadInProgress && error?.sentNothing == true)
         #expect(transfers.inProgress.count == 1 && world.names.count == 1)
     }
 

@@ -69,6 +69,9 @@ struct LoggedDisk: TransferStorage {
     mutating func place(_ record: TransferRecord) throws { try logged { try $0.place(record) } }
 }
 
+/// The file of the session with the received content. Nothing reads it.
+let receivedFile = URL(filePath: "/videos/received")
+
 let oldFile = StoredPath(URL(filePath: "/films/42.mp4"), home: "/home")
 
 extension TransferRecord {
@@ -82,10 +85,8 @@ extension TransferRecord {
 }
 
 extension TransferResponse {
-    static func status(_ status: Int, elsewhere: Bool = false) -> Self {
-        let url = URL(string: "https://a.example.com/f")
-        let other = URL(string: "https://b.example.com/f")
-        return Self(status: status, from: url, to: elsewhere ? other : url) { _ in nil }
+    static func status(_ status: Int, to final: String = "https://a.example.com/f") -> Self {
+        Self(status: status, from: URL(string: "https://a.example.com/f"), to: URL(string: final)) { _ in nil }
     }
 }
 
@@ -99,16 +100,21 @@ struct ProcessWorld {
     var renewals: [TransferTask] = []
     var cancelled: [TransferTask] = []
     var cancelledNumbers: [Int] = []
+    var resumedNumbers: [Int] = []
+    /// The callers for which the machine wants the session's tasks.
+    var comparing: [Int] = []
     var reports: [TransferFailure] = []
     var resumed: [Int] = []
     /// Whether callers were resumed although an end wasn't delivered.
     var wasResumedTooSoon = false
 
     /// A launch: the records that are on the disk.
-    init(_ disk: FakeDisk, maxAttempts: Int = 1) {
+    ///
+    /// - Parameter isLaunched: whether the launch comes before all other events.
+    init(_ disk: FakeDisk, maxAttempts: Int = 1, isLaunched: Bool = true) {
         storage = LoggedDisk(disk)
         machine = TransferMachine(disk.records.values.sorted { $0.id < $1.id }, maxAttempts: maxAttempts)
-        handle(.launched)
+        if isLaunched { handle(.launched) }
     }
 
     mutating func enqueue(_ record: TransferRecord) {
@@ -125,6 +131,8 @@ struct ProcessWorld {
             case .renew(let record, _): renewals.append(record.task)
             case .cancel(let task): cancelled.append(task)
             case .cancelNumber(let number): cancelledNumbers.append(number)
+            case .resumeNumber(let number): resumedNumbers.append(number)
+            case .compare(let number): comparing.append(number)
             case .report(let failure): reports.append(failure)
             case .resume(let numbers):
                 resumed += numbers
@@ -141,8 +149,14 @@ struct ProcessWorld {
         handle(.delivered(BackgroundTransfer.ID(rawValue: undelivered.removeFirst())))
     }
 
+    /// The session lists its tasks for the callers that wait.
+    mutating func compare(_ tasks: [ListedTask]) {
+        while !comparing.isEmpty { handle(.compared(comparing.removeFirst(), tasks)) }
+    }
+
     /// Everything that the session could still do is done: lost transfers end, and every end is delivered.
     mutating func finish() {
+        compare([])
         handle(.listed([], isFinal: true))
         while !renewals.isEmpty || !undelivered.isEmpty {
             if !renewals.isEmpty { handle(.notRenewed(renewals.removeFirst())) }

@@ -109,6 +109,56 @@ import TransportTesting
         _ = try world.launch()
     }
 
+    @Test func folderOfOtherTransfersIsRefused() async throws {
+        let world = try TransferWorld()
+        let held = HeldTransport()
+        var transfers: BackgroundTransfers? = try world.launch(over: held)
+        try await transfers?.download(request(), to: world.file)
+        let link = world.folder.file("link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: world.records)
+        for folder in [world.records, world.records.appending(path: "../records/"), link] {
+            let error = #expect(throws: BackgroundTransferError.self) { try Self.other(in: folder) }
+            #expect(error?.code == .folderInUse && error?.sentNothing == true)
+        }
+        #expect(transfers?.inProgress.count == 1 && world.names.count == 1)
+        transfers = nil
+        _ = try Self.other(in: world.records)
+    }
+
+    #if os(Linux) || os(macOS)
+    @Test func folderThatAnotherProcessHasLockedIsRefused() throws {
+        let world = try TransferWorld()
+        try FileManager.default.createDirectory(at: world.records, withIntermediateDirectories: true)
+        // Another descriptor of this process excludes it as one of another process does.
+        var descriptor: OpenedFile? = try OpenedFile.open(world.records.path, O_RDONLY)
+        #expect(descriptor?.tryLock() == .locked)
+        let error = #expect(throws: BackgroundTransferError.self) { try world.launch() }
+        #expect(error?.code == .folderInUse)
+        descriptor = nil
+        _ = try world.launch()
+    }
+    #endif
+
+    @Test func launchThatFailsKeepsNeitherIdentifierNorFolder() throws {
+        let world = try TransferWorld()
+        let record = world.records.appending(path: "a.json")
+        try FileManager.default.createDirectory(at: record, withIntermediateDirectories: true)
+        #expect(throws: TransportError.self) { try world.launch() }
+        #expect(throws: TransportError.self) { try Self.other(in: world.records) }
+        try FileManager.default.removeItem(at: record)
+        _ = try world.launch()
+    }
+
+    /// Transfers with another identifier.
+    private static func other(in folder: URL) throws -> BackgroundTransfers {
+        try BackgroundTransfers(
+            UUID().uuidString,
+            preparing: Client(interceptors: [], transport: StubTransport()),
+            session: .inProcess(),
+            folder: folder
+        ) { _ in }
+    }
+
     @Test func fileInTheContainerIsFoundWhenTheContainerHasMoved() {
         let path = StoredPath(URL(filePath: "/var/apps/1/Library/film 1.mp4"), home: "/private/var/apps/1")
         #expect(path.url(home: "/private/var/apps/2").path == "/private/var/apps/2/Library/film 1.mp4")

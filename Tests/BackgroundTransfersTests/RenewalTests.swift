@@ -90,7 +90,7 @@ import TransportTesting
             TransferTask(id: BackgroundTransfer.ID(rawValue: "a"), attempt: 1),
             TransferTask(id: BackgroundTransfer.ID(rawValue: "a"), attempt: 2)
         )
-        let file = URL(filePath: "/tmp/file")
+        let file = receivedFile
         let events: [TransferEvent] = [
             .downloaded(first, .status(401), file), .completed(first, .status(401), failure: nil), .started(second),
             .downloaded(second, .status(200), file), .completed(second, .status(200), failure: nil),

@@ -1,4 +1,5 @@
 import Foundation
+import Middlewares
 import TestSupport
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 
 /// Every order of a transfer's events, and a kill after each change of the disk.
 @Suite(.againstHanging) struct TransferOrderTests {
-    private static let file = URL(filePath: "/tmp/system-file")
+    private static let file = receivedFile
     private static let task = TransferRecord.download().task
 
     /// The events that a session and an app may send for one download, besides its beginning.
@@ -144,7 +145,9 @@ import Testing
     }
 
     @Test(arguments: [
-        TransferResponse.status(404), .status(301), .status(500), .status(0), .status(200, elsewhere: true),
+        TransferResponse.status(404), .status(301), .status(500), .status(0),
+        .status(200, to: "https://b.example.com/f"),
+        .status(200, to: "http://a.example.com/f"),
     ])
     func noOrderShowsTheFileOfAnUnsuccessfulResponse(response: TransferResponse) {
         let events: [TransferEvent] = [
@@ -158,6 +161,34 @@ import Testing
             #expect(world.storage.disk.files[oldFile] == "old")
             #expect(world.ends.count == 1)
         }
+    }
+
+    @Test(arguments: [
+        ("https://a.example.com/f", "https://a.example.com/g", false, false),
+        ("https://a.example.com/f", "https://b.example.com/f", true, false),
+        ("https://a.example.com/f", "http://a.example.com/f", true, true),
+        ("https://a.example.com/f", "file:///videos/film.mp4", true, true),
+        ("https://a.example.com/f", nil, true, true),
+        ("http://a.example.com/f", "http://a.example.com/f", false, false),
+        ("http://a.example.com/f", "https://a.example.com/f", true, false),
+        (nil, "https://a.example.com/f", true, false),
+        (nil, nil, true, true), (nil, "http://a.example.com/f", true, true),
+    ])
+    func responseFromElsewhereOrWithoutTLSIsAFailure(
+        from: String?,
+        to: String?,
+        isElsewhere: Bool,
+        isInsecure: Bool
+    ) {
+        let response = TransferResponse(
+            status: 200,
+            from: from.flatMap { URL(string: $0) },
+            to: to.flatMap { URL(string: $0) }
+        ) { _ in nil }
+        #expect(response.isElsewhere == isElsewhere && response.isInsecure == isInsecure)
+        let allowed = response.failure(allowsOtherOrigins: true)?.code
+        #expect(allowed == (isInsecure ? HTTPErrorCode.insecureRedirect.rawValue : nil))
+        #expect((response.failure(allowsOtherOrigins: false) != nil) == (isElsewhere || isInsecure))
     }
 
     @Test func eventsOfUnknownTasksAreReportedAndChangeNothing() {

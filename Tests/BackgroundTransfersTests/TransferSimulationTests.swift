@@ -41,7 +41,7 @@ private struct Simulation {
     private var world = ProcessWorld(FakeDisk(), maxAttempts: 3)
     /// The system's tasks that haven't ended.
     private var tasks: Set<TransferTask> = []
-    private let file = URL(filePath: "/tmp/file")
+    private let file = receivedFile
     private(set) var enqueued: [String] = []
     private(set) var launches = 1
     private(set) var renewedCount = 0
@@ -76,7 +76,9 @@ private struct Simulation {
         case 18:
             awaited += 1
             world.handle(.awaited(awaited))
-        default: world.handle(.eventsFinished)
+        default:
+            world.handle(.eventsFinished)
+            world.compare(listed)
         }
     }
 
@@ -152,9 +154,12 @@ private struct Simulation {
         if Bool.random(using: &random) { list(isFinal: Bool.random(using: &random)) }
     }
 
+    private var listed: [ListedTask] {
+        tasks.sorted { $0.text < $1.text }.enumerated().map { ListedTask(number: $0.offset, task: $0.element) }
+    }
+
     private mutating func list(isFinal: Bool) {
-        let listed = tasks.sorted { $0.text < $1.text }.enumerated()
-            .map { ListedTask(number: $0.offset, task: $0.element) }
+        let listed = listed
         world.handle(.listed(listed, isFinal: isFinal))
         tasks.subtract(world.cancelledNumbers.compactMap { listed[$0].task })
         world.cancelledNumbers = []

@@ -63,6 +63,10 @@ extension InterceptorChain: ChainedTransport {
     var chain: InterceptorChain { self }
 }
 
+extension InterceptorChain: ForwardingTransport {
+    package var targets: [any Transport]? { [transport] }
+}
+
 extension InterceptorChain {
     /// The names of the elements, outermost first, without their settings: `logging → retry → bearerAuth → CurlTransport`.
     public var names: String {

@@ -233,6 +233,10 @@ extension Client: ObservableTransport {
 
 extension Client: ChainedTransport {}
 
+extension Client: ForwardingTransport {
+    package var targets: [any Transport]? { [chain] }
+}
+
 extension Client: CustomStringConvertible {
     /// The base URL with secrets redacted, and the number of interceptors.
     public var description: String {

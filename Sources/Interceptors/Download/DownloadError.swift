@@ -49,8 +49,7 @@ extension HTTPErrorCode {
     public static let digestMismatch = Self(rawValue: "digestMismatch")
     /// `DownloadError`: the server sent a part of the content that nobody asked for, or more bytes than it announced.
     public static let invalidRange = Self(rawValue: "invalidRange")
-    /// `DownloadError`, `BackgroundTransferError`: another download to the same file is in progress, in this process or in another one.
-    /// Nothing was sent.
+    /// `DownloadError`: another download to the same file is in progress, in this process or in another one. Nothing was sent.
     public static let downloadInProgress = Self(rawValue: "downloadInProgress")
     /// `DownloadError`: the disk, or the user's share of it, is full. A download across launches keeps the bytes it has.
     public static let diskFull = Self(rawValue: "diskFull")

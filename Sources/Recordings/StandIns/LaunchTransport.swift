@@ -52,6 +52,12 @@ public struct LaunchTransport: Transport {
     }
 }
 
+extension LaunchTransport: ForwardingTransport {
+    package var targets: [any Transport]? {
+        if case .other(let transport) = source { [transport] } else { nil }
+    }
+}
+
 extension Transport where Self == LaunchTransport {
     /// The stubs that a UI test handed over in the launch arguments, or another transport if there are none.
     ///

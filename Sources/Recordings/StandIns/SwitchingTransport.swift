@@ -78,6 +78,10 @@ public final class SwitchingTransport: Transport {
     }
 }
 
+extension SwitchingTransport: ForwardingTransport {
+    package var targets: [any Transport]? { Array(transports.values) }
+}
+
 extension HTTPContext {
     private enum SourceKey: HTTPContextKey { static var defaultValue: SwitchingTransport.Source? { nil } }
 

@@ -83,6 +83,10 @@ public struct RecordedTransport: Transport {
     }
 }
 
+extension RecordedTransport: ForwardingTransport {
+    package var targets: [any Transport]? { recording.mode == .live ? [base] : nil }
+}
+
 extension TapeSession {
     /// Redacting and parsing a large content takes too long for the caller's actor. A change of threads takes longer than a small
     /// one.

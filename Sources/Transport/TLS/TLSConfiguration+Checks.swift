@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A transport whose TLS settings can be read, so that nothing that replaces the transport ignores them.
+/// A transport over the network whose TLS settings can be read, so that code that replaces the transport doesn't ignore them.
 package protocol TLSConfiguredTransport: Transport {
     var tls: TLSConfiguration { get }
 }

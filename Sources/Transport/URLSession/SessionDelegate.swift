@@ -16,9 +16,17 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
 
     init(_ tls: TLSConfiguration) { self.tls = tls }
 
-    /// A configuration that stores nothing, whatever the caller's closure sets: no cache, cookies or credentials.
-    static func configuration(_ configure: (URLSessionConfiguration) -> Void) -> URLSessionConfiguration {
-        let configuration = URLSessionConfiguration.ephemeral
+    /// Sets up a configuration that stores nothing, whatever the caller's closure sets: no cache, cookies or credentials.
+    ///
+    /// - Parameters:
+    ///   - configuration: a new configuration.
+    ///   - tls: the TLS settings.
+    ///   - configure: the caller's closure.
+    static func configuration(
+        _ configuration: URLSessionConfiguration,
+        _ tls: TLSConfiguration,
+        _ configure: (URLSessionConfiguration) -> Void
+    ) -> URLSessionConfiguration {
         configure(configuration)
         configuration.urlCache = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
@@ -28,6 +36,9 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         configuration.urlCredentialStorage = nil
         configuration.timeoutIntervalForRequest = noTimeout
         configuration.timeoutIntervalForResource = noTimeout
+        #if canImport(Security)
+        tls.apply(to: configuration)
+        #endif
         return configuration
     }
 

@@ -143,7 +143,8 @@ public final class URLSessionTransport: Transport {
     private let timeouts: Timeouts
     private let streamBuffer: Int
     private let time: TimeSource
-    private let prepare: (@Sendable (inout URLRequest, HTTPRequest) -> Void)?
+    let configure: @Sendable (URLSessionConfiguration) -> Void
+    let prepare: (@Sendable (inout URLRequest, HTTPRequest) -> Void)?
     // The directory for streams that are spooled before they are sent, on Linux.
     private let spoolDirectory: URL
 
@@ -155,7 +156,8 @@ public final class URLSessionTransport: Transport {
     ///   - streamBuffer: the maximum number of unread bytes of a streamed response, 16 MiB by default. Beyond it, the server
     ///     has to wait on Apple's platforms, and the reading fails on Linux.
     ///   - time: its clock measures the time limits.
-    ///   - configure: sets options of the session's configuration that this transport doesn't set.
+    ///   - configure: sets options of the session's configuration that this transport doesn't set. `BackgroundTransfers` calls it
+    ///     for its own session too.
     ///   - prepare: sets options of each `URLRequest`, such as its `networkServiceType`. Called in the sending task, once for
     ///     each request that is sent, also to repeat a request after an update of signed pins.
     public convenience init(
@@ -163,7 +165,7 @@ public final class URLSessionTransport: Transport {
         timeouts: Timeouts = Timeouts(),
         streamBuffer: Int = 16 << 20,
         time: TimeSource = .system,
-        configure: (URLSessionConfiguration) -> Void = { _ in },
+        configure: @escaping @Sendable (URLSessionConfiguration) -> Void = { _ in },
         prepare: (@Sendable (inout URLRequest, HTTPRequest) -> Void)? = nil
     ) {
         self.init(
@@ -183,20 +185,18 @@ public final class URLSessionTransport: Transport {
         streamBuffer: Int,
         time: TimeSource,
         spoolDirectory: URL,
-        configure: (URLSessionConfiguration) -> Void = { _ in },
+        configure: @escaping @Sendable (URLSessionConfiguration) -> Void = { _ in },
         prepare: (@Sendable (inout URLRequest, HTTPRequest) -> Void)? = nil
     ) {
         self.tls = tls
         self.timeouts = timeouts
         self.streamBuffer = max(0, streamBuffer)
         self.time = time
+        self.configure = configure
         self.prepare = prepare
         self.spoolDirectory = spoolDirectory
         delegate = SessionDelegate(tls)
-        let configuration = SessionDelegate.configuration(configure)
-        #if canImport(Security)
-        tls.apply(to: configuration)
-        #endif
+        let configuration = SessionDelegate.configuration(.ephemeral, tls, configure)
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }
 
@@ -224,8 +224,7 @@ public final class URLSessionTransport: Transport {
     }
 
     private func exchange(_ request: HTTPRequest) async throws -> HTTPResponse {
-        var outgoing = try OutgoingRequest(request)
-        if let prepare { try outgoing.apply(prepare, for: request) }
+        let urlRequest = try urlRequest(for: request)
         let transfer = SessionTransfer(
             request: request,
             limits: .init(
@@ -236,7 +235,6 @@ public final class URLSessionTransport: Transport {
             timeouts: request.context.timeouts ?? timeouts,
             clock: time.stopwatch()
         )
-        let urlRequest = outgoing.urlRequest
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { caller in
                 transfer.begin(caller) { start(urlRequest, for: transfer) }
@@ -344,7 +342,7 @@ extension Transport where Self == URLSessionTransport {
         timeouts: Timeouts = Timeouts(),
         streamBuffer: Int = 16 << 20,
         time: TimeSource = .system,
-        configure: (URLSessionConfiguration) -> Void = { _ in },
+        configure: @escaping @Sendable (URLSessionConfiguration) -> Void = { _ in },
         prepare: (@Sendable (inout URLRequest, HTTPRequest) -> Void)? = nil
     ) -> Self {
         URLSessionTransport(

@@ -150,7 +150,7 @@ import FoundationNetworking
     }
 
     @Test func theCallersSettingsHoldButForThoseThatArePromised() {
-        let configuration = SessionDelegate.configuration { configuration in
+        let configuration = SessionDelegate.configuration(.ephemeral, .system) { configuration in
             configuration.httpMaximumConnectionsPerHost = 3
             configuration.urlCache = .shared
             configuration.requestCachePolicy = .returnCacheDataElseLoad

@@ -1,0 +1,14 @@
+internal import Transport
+
+extension InterceptorChain {
+    /// Decides which fields of the chain's requests are never sent to another origin (`Redaction.isBoundToOrigin(_:)`).
+    ///
+    /// By the redaction of the outermost element that follows redirects, or the standard one, and by the fields that elements
+    /// declare for their credentials.
+    package var redirectRedaction: Redaction {
+        let elements = LintedChain(self).elements
+        let redaction = elements.first { $0.has(.followsRedirects) }?.placement?.redaction ?? .standard
+        let names = elements.flatMap { $0.placement?.secretFields ?? [] }.map(\.rawName)
+        return names.isEmpty ? redaction : redaction.adding(names: names)
+    }
+}
