@@ -2,11 +2,11 @@ import Foundation
 import Interceptors
 import TestSupport
 
-// UploadProcess URL FILE STATE draft|tus [part=LENGTH] [time=MICROSECONDS] [bytes=COUNT]
+// UploadProcess URL FILE STATE draft|tus [part=LENGTH] [time=MICROSECONDS] [bytes=COUNT] [requests=COUNT]
 //
 // Uploads a file across launches, and prints `done` or the error's code. STATE is the file that remembers the unfinished upload.
 // `part=` is the length of the longest content of a request. With `time=`, the kernel kills the process after MICROSECONDS of
-// processor time. With `bytes=`, the process kills itself after COUNT bytes.
+// processor time. With `bytes=`, the process kills itself after COUNT bytes, and with `requests=` before its request with that number.
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 5, let url = URL(string: arguments[1]) else { exit(64) }
@@ -19,6 +19,8 @@ func option(_ name: String) -> Int? {
 ProcessLimits.killAfter(microseconds: option("time") ?? 0)
 
 let bytes = option("bytes").map(Int64.init) ?? .max
+let requests = option("requests") ?? .max
+let sent = Tally()
 let part = option("part").map(Int64.init) ?? .max
 let time = TimeSource(random: RandomSource { 0 })
 let plain: UploadResuming =
@@ -34,7 +36,11 @@ do {
         }
     }
     let film = try HTTPBody(file: URL(filePath: arguments[2]))
-    try await Client(interceptors: [])
+    let counting = AnyInterceptor.intercept { request, next in
+        if sent.count() >= requests { kill(getpid(), SIGKILL) }
+        return try await next(request)
+    }
+    try await Client(interceptors: [counting])
         .upload(.raw(film, type: nil), to: RequestTarget(url), resuming: resuming) { progress in
             if progress.completed >= bytes { kill(getpid(), SIGKILL) }
         }

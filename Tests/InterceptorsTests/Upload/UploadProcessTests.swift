@@ -26,6 +26,11 @@ import TransportTesting
         func launch(_ option: String...) async throws -> String {
             try await Command.run(program, [target, file.path, state.path, kind] + options + option).text
         }
+        // The first process ends after the connection broke in the middle of a part, so that a later one has to go on there.
+        let isDraft = kind == "draft"
+        if !isDraft { uploads.enqueue(.none) }
+        uploads.enqueue(.cut(after: 100_000))
+        _ = try await launch("requests=\(isDraft ? 2 : 3)")
         var generator = SeededGenerator(seed: UInt64(kind.count + (part ?? 0)))
         for kill in 1...Self.kills {
             // Half of the processes end at any point, and half of them in the middle of the content.
@@ -38,10 +43,8 @@ import TransportTesting
         let text = try await launch()
         #expect(text == "done\n")
         #expect(!uploads.completed.isEmpty && uploads.completed.allSatisfy { $0 == content })
-        let continued = zip(uploads.methods, uploads.headerFields).filter { method, fields in
-            method == .patch && (fields["Upload-Offset"].flatMap { Int($0) } ?? 0) % (part ?? .max) != 0
-        }
-        #expect(!continued.isEmpty, "some processes went on in the middle of a part")
+        let offsets = uploads.headerFields.compactMap { $0["Upload-Offset"].flatMap { Int($0) } }
+        #expect(offsets.contains(100_000), "a process went on in the middle of a part")
     }
 }
 #endif
