@@ -22,6 +22,14 @@ public struct NetworkRequirements: OptionSet, Sendable, Hashable {
     public static let notConstrained = Self(rawValue: 2)
 }
 
+extension NetworkRequirements: CustomStringConvertible {
+    /// The names of the requirements, such as `[notExpensive, notConstrained]`.
+    public var description: String {
+        let names = [(Self.notExpensive, "notExpensive"), (.notConstrained, "notConstrained")]
+        return "[\(names.filter { contains($0.0) }.map(\.1).joined(separator: ", "))]"
+    }
+}
+
 extension HTTPContext {
     private enum NetworkKey: HTTPContextKey { static var defaultValue: NetworkRequirements { [] } }
 

@@ -5,7 +5,7 @@ public import Foundation
 /// ```swift
 /// try await api.post("/login", content: .form(["user": name, "password": password]))
 /// try await api.post("/photos", content: .multipart([.text(name: "title", title), .file(name: "photo", at: photo)]))
-/// try await api.put("/photos/\(id)", content: .raw(HTTPBody(file: photo), type: "image/jpeg"))
+/// try await api.put("/photos/\(id)", content: .file(at: photo, type: "image/jpeg"))
 /// ```
 public struct RequestContent: Sendable {
     private enum Storage: Sendable {
@@ -72,6 +72,16 @@ public struct RequestContent: Sendable {
     ///   - bytes: the bytes.
     ///   - type: as for ``raw(_:type:)-(HTTPBody,_)``.
     public static func raw(_ bytes: Data, type: String?) -> Self { raw(HTTPBody(bytes), type: type) }
+
+    /// A file to send unchanged, read in chunks each time it is sent.
+    ///
+    /// - Parameters:
+    ///   - file: the file's URL.
+    ///   - type: as for ``raw(_:type:)-(HTTPBody,_)``; `nil` by default.
+    /// - Throws: `TransportError` with `HTTPErrorCode.unreadableFile` if there is no such regular file.
+    public static func file(at file: URL, type: String? = nil) throws -> Self {
+        raw(try HTTPBody(file: file), type: type)
+    }
 
     /// Sets the body of a request, and its `Content-Type` if missing.
     ///

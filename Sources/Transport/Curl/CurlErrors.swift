@@ -170,12 +170,16 @@ extension CurlTransfer {
 extension TransferTimings {
     init(_ easy: EasyHandle) {
         func duration(_ info: ccurl_info) -> Duration { .microseconds(easy.int64(info)) }
+        let nameLookup = duration(CCURLINFO_NAMELOOKUP_TIME_T)
+        let firstByte = duration(CCURLINFO_STARTTRANSFER_TIME_T)
         self.init(
-            nameLookup: duration(CCURLINFO_NAMELOOKUP_TIME_T),
-            connect: duration(CCURLINFO_CONNECT_TIME_T),
+            nameLookup: nameLookup,
+            // Zero on a kept-alive connection.
+            connect: max(nameLookup, duration(CCURLINFO_CONNECT_TIME_T)),
             tls: duration(CCURLINFO_APPCONNECT_TIME_T),
-            firstByte: duration(CCURLINFO_STARTTRANSFER_TIME_T),
-            total: duration(CCURLINFO_TOTAL_TIME_T),
+            firstByte: firstByte,
+            // While content arrives, libcurl's figure may be older than the head.
+            total: max(firstByte, duration(CCURLINFO_TOTAL_TIME_T)),
             reusedConnection: easy.long(CCURLINFO_NUM_CONNECTS) == 0
         )
     }

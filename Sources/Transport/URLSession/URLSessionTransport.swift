@@ -118,8 +118,9 @@ public import Foundation
 /// ## On Linux
 /// Foundation on Linux (Swift 6.3) has these limits, which no caller can change:
 /// - **Foundation ends the process** (by a trap) if a server closes the connection within the head of a response, sends
-///   trailer fields after its content, or announces a `Content-Length` of nearly 2^63. None of this package's code runs
-///   before the trap: use `CurlTransport` for servers that you don't trust.
+///   trailer fields after its content, or announces a `Content-Length` of nearly 2^63. It may also do so if the upload of a
+///   file or a stream is cancelled or breaks off, because it goes on reading the file of an ended task. None of this package's
+///   code runs before the trap: use `CurlTransport` for uploads, and for servers that you don't trust.
 /// - All sessions of the process share one queue, which handles about 3,000 requests a second, regardless of concurrency.
 ///   While a response arrives as fast as it can be read, the queue does nothing else.
 /// - A call that ends early, by cancellation or by a limit, ends at once for its caller. Its connection goes on receiving

@@ -1,6 +1,7 @@
 import Foundation
 import Interceptors
 import Synchronization
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -127,4 +128,18 @@ import TransportTesting
 private struct Shouting: BodyEncoder {
     let mediaType = "text/plain"
     func encode<Value: Encodable>(_ value: Value) throws -> Data { Data("\(value)!".utf8) }
+
+    @Test func fileIsSentWithTheGivenType() async throws {
+        let stub = StubTransport()
+        stub.on(.put, "**", .status(204))
+        let folder = try TemporaryFolder()
+        let file = try folder.write(Data("film".utf8))
+        try await makeClient(stub).put("/film", content: .file(at: file, type: "video/mp4"))
+        try await makeClient(stub).put("/film", content: .file(at: file))
+        #expect(stub.requests.map(\.body.bytes) == [Data("film".utf8), Data("film".utf8)])
+        #expect(stub.requests.map { $0.headerFields[.contentType] } == ["video/mp4", nil])
+        let missing = folder.url.appending(path: "missing")
+        let error = #expect(throws: TransportError.self) { try RequestContent.file(at: missing) }
+        #expect(error?.code == .unreadableFile)
+    }
 }

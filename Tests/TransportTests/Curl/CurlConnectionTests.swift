@@ -85,6 +85,7 @@ import TransportTesting
         #expect(first.connect <= first.firstByte && first.firstByte <= first.total)
         let second = try #require(try await transport.send(HTTPRequest(url: server.url)).context.timings)
         #expect(second.reusedConnection)
+        #expect(second.nameLookup <= second.connect && second.connect <= second.firstByte)
         #expect(second.firstByte <= second.total)
     }
 
@@ -96,6 +97,7 @@ import TransportTesting
         let response = try await transport.send(request)
         let timings = try #require(response.context.timings)
         #expect(timings.connect < timings.tls && timings.tls <= timings.firstByte)
+        #expect(timings.firstByte <= timings.total)
         response.body.discard()
         await transport.shutDown()
     }

@@ -118,9 +118,15 @@ struct LogEntryText: Sendable {
     }
 
     private func append(size body: HTTPBody, to text: inout TextBytes) {
-        guard let bytes = body.bytes else { return text.append(body.description) }
-        text.append(UInt64(bytes.count))
-        text.append(literal: " bytes")
+        if let bytes = body.bytes {
+            text.append(UInt64(bytes.count))
+            text.append(literal: " bytes")
+        } else if body.file == nil, let length = body.length {
+            // The stream may still break off.
+            text.append("stream, \(length) bytes announced")
+        } else {
+            text.append(body.file == nil ? "stream" : body.description)
+        }
     }
 
     private func append(_ fields: HTTPFields, _ body: HTTPBody, to text: inout TextBytes) {

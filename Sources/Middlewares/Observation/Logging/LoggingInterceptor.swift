@@ -87,7 +87,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// ## Behaviour
     /// - Each `-->` is followed by exactly one `<--` with the same number, even if the call fails, is cancelled or never
     ///   reaches the network. A cancelled call is logged as cancelled, not as failed. For a streamed response, the `<--` is
-    ///   written when its head arrives.
+    ///   written when its head arrives, so the log doesn't show whether the content came. `Journal` and `metrics` do.
     /// - Logging never consumes a body or waits for one. A body that is streamed, in a file, over the limit or not UTF-8 text
     ///   is only summarised.
     /// - No level logs a secret that `Redaction` recognises, whether it occurs in a URL, a field, a body or an error.

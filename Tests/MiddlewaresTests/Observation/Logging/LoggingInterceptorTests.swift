@@ -86,8 +86,8 @@ import TransportTesting
         #expect(reads.value == 0)
         #expect(response.body.isReadable)
         if level != .off {
-            #expect(log.entries[0].text.contains("one-shot stream, unknown length"))
-            #expect(log.entries[1].text.contains("one-shot stream, 12 bytes"))
+            #expect(log.entries[0].text.contains("(stream)"))
+            #expect(log.entries[1].text.contains("stream, 12 bytes announced)"))
         }
     }
 
