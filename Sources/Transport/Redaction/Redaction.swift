@@ -98,11 +98,13 @@ public struct Redaction: Sendable {
     }
 
     /// A field's value in printable form. A sensitive field's value is replaced as a whole. A URL, such as `Location`'s, is
-    /// redacted as by ``string(for:)``, and any other value as by ``text(_:)``.
+    /// redacted as by ``string(for:)``. In `Upload-Metadata` (tus 1.0), the values of sensitive keys are replaced. Any other value is
+    /// redacted as by ``text(_:)``.
     public func value(of field: HTTPField) -> String {
         switch names.kind(of: field.name) {
         case .secret: placeholder
         case .url: redactingURL(field.value)
+        case .metadata: redactingMetadata(field.value)
         case .text: text(field.value)
         }
     }

@@ -2,6 +2,7 @@
 enum FieldKind: Sendable {
     case secret
     case url
+    case metadata
     case text
 }
 
@@ -41,7 +42,7 @@ final class SensitiveNames: Sendable {
     func contains(_ name: HTTPField.Name) -> Bool {
         switch kind(of: name) {
         case .secret: true
-        case .text: false
+        case .metadata, .text: false
         case .url: Self.isSensitive(name, words)
         }
     }
@@ -53,6 +54,7 @@ final class SensitiveNames: Sendable {
     private static func found(of name: HTTPField.Name, _ words: SensitiveNameMatcher) -> FieldKind {
         switch name {
         case .location, .contentLocation, .referer: .url
+        case "Upload-Metadata": isSensitive(name, words) ? .secret : .metadata
         default: isSensitive(name, words) ? .secret : .text
         }
     }

@@ -353,4 +353,21 @@ import Testing
         #expect(excerpt(half, true) == "<2 bytes of binary data>")
         #expect(excerpt(half, false) == "a")
     }
+
+    /// tus 1.0: keys with values in base64.
+    @Test(arguments: [
+        ("filename ZmlsbS5tcDQ=,token c2VjcmV0", "filename ZmlsbS5tcDQ=,token <redacted>"),
+        ("password aHVudGVyMg==", "password <redacted>"),
+        // The text token=hunter2 in base64.
+        ("note dG9rZW49aHVudGVyMg==", "note <redacted>"),
+        ("filename ZmlsbS5tcDQ=, is_draft ,type dmlkZW8=", "filename ZmlsbS5tcDQ=, is_draft ,type dmlkZW8="),
+        ("filename not-base64", "filename <redacted>"),
+        ("a b c", "a <redacted>"),
+        ("token=hunter2", "token=<redacted>"),
+        ("", ""),
+    ])
+    func secretsInTheMetadataOfAnUploadAreReplaced(value: String, expected: String) {
+        #expect(Redaction.standard.value(of: HTTPField(unchecked: "Upload-Metadata", value)) == expected)
+        #expect(Redaction.standard.value(of: HTTPField(unchecked: "upload-metadata", value)) == expected)
+    }
 }
