@@ -161,5 +161,5 @@ let permits = Permits(), gate = Gate(), settings = Settings(), latency = Latency
 let tracer = AppTracer()
 
 // The upload that an earlier launch saved.
-let saved: UnfinishedUpload = some()
+let saved: UnfinishedUpload? = some()
 func remember(_ upload: UnfinishedUpload?) {}

@@ -8,7 +8,7 @@ public import Transport
 ///     let resuming = UploadResuming.draft.acrossLaunches(from: saved) { upload in remember(upload) }
 ///     try await api.upload(.raw(film, type: "video/mp4"), to: "/films", resuming: resuming)
 /// } catch let error as UploadError where error.code == .uploadContentChanged {
-///     try await api.cancelUpload(saved)           // the file was edited: begin from the start
+///     if let saved { try await api.cancelUpload(saved) }      // the file was edited: begin from the start
 /// }
 /// ```
 public struct UploadError: HTTPError {

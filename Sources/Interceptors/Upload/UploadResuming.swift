@@ -134,6 +134,16 @@ public struct UploadResuming: Sendable {
     }
 }
 
+extension UploadResuming: CustomStringConvertible, CustomReflectable {
+    /// The protocol, and the names of the metadata without values, which may be secret.
+    public var description: String {
+        guard let kind else { return "never" }
+        return metadata.isEmpty ? kind.rawValue : "\(kind.rawValue), metadata \(metadata.keys.sorted())"
+    }
+    /// A mirror that shows only ``description``.
+    public var customMirror: Mirror { Mirror(self, children: ["resuming": description], displayStyle: .struct) }
+}
+
 /// The connection of an upload with earlier and later launches.
 struct UploadLaunches: Sendable {
     let unfinished: UnfinishedUpload?

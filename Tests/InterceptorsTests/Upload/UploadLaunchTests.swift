@@ -188,4 +188,13 @@ import TransportTesting
         for text in ["\(saved)", String(reflecting: saved), dumped] { #expect(!text.contains("/uploads/")) }
         #expect("\(saved)" == "draft-8 upload of 100 bytes to https://api.example.com:443")
     }
+
+    @Test func descriptionsShowNoMetadata() {
+        let resuming = UploadResuming.tus(metadata: ["token": "hunter2", "filename": "film.mp4"])
+        var text = String(reflecting: resuming) + "\(resuming)"
+        dump(resuming, to: &text)
+        #expect(!text.contains("hunter2"))
+        #expect("\(resuming)" == #"tus-1.0, metadata ["filename", "token"]"#)
+        #expect("\(UploadResuming.never)" == "never")
+    }
 }
