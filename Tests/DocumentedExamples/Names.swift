@@ -29,6 +29,12 @@ struct ShortChain: Error {}
 struct ErrorPage: Error {}
 struct NoIdentity: Error {}
 
+let checksum = Checksum(), chunks = AsyncStream<Data> { nil }
+final class Checksum: Sendable {
+    func add(_ bytes: Data) {}
+    var field: String { some() }
+}
+
 struct MyTransport: Transport {
     init(time: TimeSource) {}
     func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse { some() }

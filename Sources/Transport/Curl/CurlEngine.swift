@@ -74,9 +74,9 @@ final class CurlEngine: Sendable {
     ///   connection, and the limit of the whole call counts from this time.
     private func exchange(_ request: HTTPRequest, againSince calledAt: Duration?) async throws -> HTTPResponse {
         guard request.body.isReadable else { throw TransportError.bodyNotReplayable(request: request) }
-        // The body is announced as empty and sent without reading. A file may have grown and a stream may have bytes after
-        // all, so check.
-        if request.body.isEmptySource { try await readToEnd(request) }
+        // The body is announced as empty and sent without reading, unless trailers follow. A file may have grown and a stream
+        // may have bytes after all, so check.
+        if request.body.isEmptySource, request.context.requestTrailers == nil { try await readToEnd(request) }
         let transfer = try makeTransfer(request, calledAt: calledAt)
         transfer.upload?.begin(request.body) { [loop, weak transfer] in
             if let transfer { loop.send(.unpause(transfer)) }

@@ -78,6 +78,9 @@ internal import CCurl
 ///   4 KB a line over HTTP/1.1, and 128 KB over HTTP/2. Over HTTP/2, libcurl drops the trailers of content whose length is
 ///   announced, and reading them throws ``HTTPErrorCode/trailersUnavailable``. Some servers send trailers only to a request with the
 ///   fields `TE: trailers` and, over HTTP/1.1, `Connection: TE`.
+/// - A request with ``HTTPContext/requestTrailers`` is sent in chunks over HTTP/1.1. With https it uses a new connection, because a
+///   kept one may speak HTTP/2, over which libcurl sends no trailers. With ``Versions/http2PriorKnowledge``, such a request is
+///   refused with ``HTTPErrorCode/unsupported``.
 /// - Interim responses are passed to ``HTTPContext/interim``. More than 1,000 of them, or more than 256 KB, fail the call with
 ///   ``HTTPErrorCode/invalidResponse``.
 /// - With `Expect: 100-continue`, the content is sent when the server asks for it, or after a second. If a final response

@@ -121,6 +121,9 @@ extension HTTPRequest {
             throw failure(.invalidRequest, reason)
         }
         try validateFraming()
+        guard !body.isEmpty || context.requestTrailers == nil || (method != .get && method != .head) else {
+            throw failure(.invalidRequest, "Trailers follow content, and a \(method) without content has none.")
+        }
     }
 
     private func validateURL() throws {

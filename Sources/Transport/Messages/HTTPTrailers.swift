@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// The trailer fields of a response, which follow its content (RFC 9110 §6.5).
+/// The trailer fields of a message, which follow its content (RFC 9110 §6.5).
 ///
-/// Callers read ``HTTPResponse/trailers``. A transport, or an interceptor that answers a request itself, sets
-/// ``HTTPContext/trailers``:
+/// For those of a request, see ``HTTPContext/requestTrailers``. Callers read the trailers of a response by
+/// ``HTTPResponse/trailers``. A transport, or an interceptor that answers a request itself, sets ``HTTPContext/trailers``:
 ///
 /// ```swift
 /// response.context.trailers = HTTPTrailers(["Server-Timing": "db;dur=53"])     // the content is in memory
@@ -28,24 +28,50 @@ public struct HTTPTrailers: Sendable {
     private enum Storage: Sendable {
         case known(HTTPFields)
         case pending(PendingTrailers)
+        case computed(@Sendable () -> HTTPFields)
     }
 
     private let storage: Storage
+    private var isLeftOut: (@Sendable (HTTPField.Name) -> Bool)?
 
     /// Creates the trailer fields of content that has ended; empty if the content had none.
     public init(_ fields: HTTPFields) { storage = .known(Self.allowed(fields)) }
 
     private init(_ pending: PendingTrailers) { storage = .pending(pending) }
 
+    /// Creates the trailer fields of a request from a closure, which the transport calls when it has read the content to its end.
+    ///
+    /// - Parameter compute: returns the fields. It is called once for each sending of the request, from any thread, and must
+    ///   return quickly.
+    public static func atEnd(_ compute: @escaping @Sendable () -> HTTPFields) -> Self { Self(compute) }
+
+    private init(_ compute: @escaping @Sendable () -> HTTPFields) { storage = .computed(compute) }
+
     /// Creates the trailer fields of a stream that hasn't ended. Its producer calls ``receive(_:)`` at the end of the stream.
     public static func pending() -> Self { Self(PendingTrailers()) }
 
-    /// The fields; `nil` until the content has ended, or if the source can't tell.
+    /// The fields; `nil` until the content has ended, or if the source can't tell. Fields from ``atEnd(_:)`` are computed.
     public var fields: HTTPFields? {
-        switch storage {
-        case .known(let fields): fields
-        case .pending(let pending): pending.end.withLock { $0 ?? nil }
-        }
+        let fields: HTTPFields? =
+            switch storage {
+            case .known(let fields): fields
+            case .pending(let pending): pending.end.withLock { $0 ?? nil }
+            case .computed(let compute): Self.allowed(compute())
+            }
+        guard let fields, let isLeftOut else { return fields }
+        return HTTPFields(fields.filter { !isLeftOut($0.name) })
+    }
+
+    /// The fields that are known before the content ends.
+    var earlyFields: HTTPFields? {
+        if case .computed = storage { nil } else { fields }
+    }
+
+    /// The same trailers without some fields, which may not be known yet.
+    package func leavingOut(_ isLeftOut: @escaping @Sendable (HTTPField.Name) -> Bool) -> Self {
+        var trailers = self
+        trailers.isLeftOut = { [before = self.isLeftOut] in before?($0) == true || isLeftOut($0) }
+        return trailers
     }
 
     /// Whether the content has ended, and its trailer fields aren't known.
@@ -91,11 +117,11 @@ private final class PendingTrailers: Sendable {
 
 extension HTTPTrailers: CustomStringConvertible, CustomReflectable {
     /// One line for each field, with sensitive values redacted; "pending" before the end of the content.
-    public var description: String { fields?.description ?? (areUnavailable ? "unavailable" : "pending") }
+    public var description: String { earlyFields?.description ?? (areUnavailable ? "unavailable" : "pending") }
 
     /// The fields, with sensitive values redacted.
     public var customMirror: Mirror {
-        Mirror(self, children: ["fields": fields as Any], displayStyle: .struct)
+        Mirror(self, children: ["fields": earlyFields as Any], displayStyle: .struct)
     }
 }
 
@@ -116,8 +142,8 @@ extension HTTPResponse {
     ///
     /// - Throws: ``TransportError`` with ``HTTPErrorCode/trailersNotReceived`` if the content hasn't been read to its end,
     ///   whether it is unread, failed or was discarded; with ``HTTPErrorCode/trailersUnavailable`` if the source of the
-    ///   response doesn't report trailers. `URLSessionTransport`, recordings and the entries of a cache never do, and libcurl
-    ///   doesn't over HTTP/2 where the response announces its length.
+    ///   response doesn't report trailers. `URLSessionTransport` and the entries of a cache never do, and libcurl doesn't over
+    ///   HTTP/2 where the response announces its length.
     public var trailers: HTTPFields {
         get throws(TransportError) {
             guard let trailers = context.trailers, !trailers.areUnavailable else {
@@ -140,6 +166,7 @@ extension HTTPResponse {
 extension HTTPErrorCode {
     /// `TransportError`: ``HTTPResponse/trailers`` was read although the response's source doesn't report trailer fields.
     public static let trailersUnavailable = Self(rawValue: "trailersUnavailable")
-    /// `TransportError`: ``HTTPResponse/trailers`` was read before the content had been read to its end.
+    /// `TransportError`: ``HTTPResponse/trailers`` was read before the content had been read to its end, or the trailers of a request
+    /// weren't known when its content had been sent.
     public static let trailersNotReceived = Self(rawValue: "trailersNotReceived")
 }

@@ -13,6 +13,7 @@ package struct OutgoingRequest {
     package init(_ request: HTTPRequest) throws {
         try Self.checkURL(request)
         try Self.checkBody(request)
+        try request.refuseTrailers("URLSession")
         var urlRequest = URLRequest(url: request.url, cachePolicy: .reloadIgnoringLocalCacheData)
         urlRequest.timeoutInterval = SessionDelegate.noTimeout
         urlRequest.httpShouldHandleCookies = false

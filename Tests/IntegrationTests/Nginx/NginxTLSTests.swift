@@ -58,7 +58,7 @@ struct NginxTLSTests {
         }
     }
 
-    private func run(
+    func run(
         _ fixture: Fixture,
         listen: String = "ssl",
         server: String = "",

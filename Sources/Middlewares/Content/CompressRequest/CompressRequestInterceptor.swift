@@ -35,6 +35,8 @@ struct CompressRequestInterceptor: Interceptor {
         if request.headerFields.contains(where: { Self.fixed.contains($0.name) }) { return false }
         // Its offsets count the bytes as they are sent.
         if request.context.uploadRequest != nil { return false }
+        // A trailer may be a digest of the content.
+        if request.context.requestTrailers != nil { return false }
         return !Self.isCompressedByNature(request.headerFields[.contentType])
     }
 
@@ -101,8 +103,8 @@ extension Interceptor where Self == AnyInterceptor {
     /// - A file or stream is compressed while it is sent, so its length is unknown. A restartable body stays restartable, with
     ///   the same bytes each time; a one-shot body is still read once.
     /// - A request stays unchanged if it has a `Content-Encoding`, a `Content-Range` or a digest of its content. The same
-    ///   applies to content of a type that is already compressed, such as images and archives, to uploads that resume, and on systems
-    ///   without zlib.
+    ///   applies to content of a type that is already compressed, such as images and archives, to uploads that resume, requests
+    ///   with trailers, and on systems without zlib.
     ///
     /// - Parameters:
     ///   - minimum: content of up to this many bytes is sent uncompressed; 1024 by default.

@@ -34,9 +34,13 @@ struct RedirectRules: Sendable {
             if next.method != request.method { next.context.isIdempotent = nil }
             next.body = .empty
             next.headerFields.removeAll { $0.name.isAboutContent }
+            next.context.requestTrailers = nil
         }
         let (from, to) = (Origin(request.url), Origin(target))
-        if from != to { next.headerFields.removeAll { isBoundToOrigin($0.name) } }
+        if from != to {
+            next.headerFields.removeAll { isBoundToOrigin($0.name) }
+            next.context.requestTrailers = next.context.requestTrailers?.leavingOut { [self] in isBoundToOrigin($0) }
+        }
         // RFC 9110 §10.1.3.
         if Self.isDowngrade(from: request.url, to: target) { next.headerFields.remove(.referer) }
         return next

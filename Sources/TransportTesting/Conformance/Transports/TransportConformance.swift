@@ -118,7 +118,8 @@ public enum TransportConformance {
     }
 
     static let laws: [Law] =
-        requestLaws + uploadLaws + responseLaws + contentLaws + trailerLaws + interimLaws + restraintLaws + failureLaws
+        requestLaws + uploadLaws + responseLaws + contentLaws + trailerLaws + requestTrailerLaws + interimLaws
+        + restraintLaws + failureLaws
         + connectionLaws + limitLaws
         + cancellationLaws + concurrencyLaws
 }
