@@ -131,6 +131,8 @@ extension Client {
         guard request.body.isSeekable, let length = request.body.length else {
             throw TransportError.notSeekable(request)
         }
+        // Each of several requests would have them.
+        try request.refuseTrailers("An upload that resumes")
         if kind == .tus, request.method != .post {
             throw TransportError(
                 .invalidRequest,

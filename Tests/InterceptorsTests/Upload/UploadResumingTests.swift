@@ -342,6 +342,20 @@ import TransportTesting
         #expect(server.methods.isEmpty)
     }
 
+    @Test func trailersAreRefusedBeforeSending() async throws {
+        let server = UploadServer()
+        let error = await #expect(throws: TransportError.self) {
+            try await server.client().upload(
+                .raw(uploadContent(10), type: nil),
+                to: "/files",
+                resuming: .hastyDraft,
+                context: .with(\.requestTrailers, HTTPTrailers(["X-A": "1"]))
+            )
+        }
+        #expect(error?.code == .unsupported)
+        #expect(server.methods.isEmpty)
+    }
+
     @Test func tusRefusesAnotherMethodAndWrongMetadata() async throws {
         let server = UploadServer()
         let put = await #expect(throws: TransportError.self) {
