@@ -15,8 +15,8 @@ extension DownloadRun {
             switch decision(response, to: demand, part, state) {
             case .append(let range):
                 state.isComposed = true
-                try part.cut(to: range.lowerBound)
-                try await save(response, to: part, upTo: range.upperBound)
+                try part.forget(range)
+                try await save(response, range, to: part, &state)
                 return true
             case .replace(let representation):
                 state.isComposed = false
@@ -25,7 +25,11 @@ extension DownloadRun {
                 // The announced digest covers the whole content, and the caller may have requested a range.
                 let announced = response.status == 200 ? response.headerFields.announcedDigest : nil
                 try part.begin(kept, announced: announced)
-                try await save(response, to: part, upTo: kept?.total)
+                if let kept {
+                    try await save(response, 0..<kept.total, to: part, &state)
+                } else {
+                    try await save(response, to: part, from: 0, upTo: nil)
+                }
                 return true
             case .startOver:
                 try part.clear()
@@ -44,7 +48,7 @@ extension DownloadRun {
         return false
     }
 
-    private func decision(
+    func decision(
         _ response: HTTPResponse,
         to demand: RangeDemand?,
         _ part: DownloadPart,
@@ -62,34 +66,47 @@ extension DownloadRun {
         return decision
     }
 
-    /// Appends the content of a response to the part.
+    /// Saves the content of a response: alone, or together with further ranges if the server is willing.
     ///
-    /// - Parameter end: the number of bytes that the part must then have, if it is known.
-    private func save(_ response: HTTPResponse, to part: DownloadPart, upTo end: Int64?) async throws {
+    /// - Parameter range: the place of the content in the whole.
+    private func save(
+        _ response: HTTPResponse,
+        _ range: Range<Int64>,
+        to part: DownloadPart,
+        _ state: inout State
+    ) async throws {
+        guard let ranges = division(of: response, part, state) else {
+            return try await save(response, to: part, from: range.lowerBound, upTo: range.upperBound)
+        }
+        try await save(response, upTo: range.upperBound, with: ranges, to: part, &state)
+    }
+
+    /// Writes the content of a response to the part.
+    ///
+    /// - Parameters:
+    ///   - start: the offset of the content.
+    ///   - end: the offset after its last byte, if it is known.
+    private func save(_ response: HTTPResponse, to part: DownloadPart, from start: Int64, upTo end: Int64?) async throws
+    {
         let total = part.total ?? response.body.length
         let elapsed = resuming.time.startMeasuring()
-        var safe = (length: part.length, time: Duration.zero)
+        var offset = start
+        var safe = (offset: start, time: Duration.zero)
         do {
             try await response.body.forEachChunk { chunk in
                 try Task.checkCancellation()
-                let length = part.length + Int64(chunk.count)
-                try check(length, upTo: end)
-                try part.append(chunk)
-                progress?(TransferProgress(completed: length, total: total))
+                try check(offset + Int64(chunk.count), upTo: end)
+                try part.write(chunk, at: offset)
+                offset += Int64(chunk.count)
+                progress?(TransferProgress(completed: part.count, total: total))
                 guard
-                    length - safe.length >= resuming.checkpoint.bytes
+                    offset - safe.offset >= resuming.checkpoint.bytes
                         || elapsed() - safe.time >= resuming.checkpoint.interval
                 else { return }
                 try await part.checkpoint()
-                safe = (length, elapsed())
+                safe = (offset, elapsed())
             }
-            if let end, part.length < end {
-                throw TransportError(
-                    .truncated,
-                    "The content ended \(end - part.length) bytes too soon.",
-                    request: request
-                )
-            }
+            if let end, offset < end { throw truncated(by: end - offset) }
         } catch {
             // The error that ended the attempt matters more than a failed checkpoint.
             try? await part.checkpoint()
@@ -100,12 +117,18 @@ extension DownloadRun {
 
     private func check(_ length: Int64, upTo end: Int64?) throws {
         guard length <= limit else { throw tooLarge }
-        guard length <= end ?? .max else {
-            throw DownloadError(.invalidRange, "The server sent more bytes than it announced.", request: request)
-        }
+        guard length <= end ?? .max else { throw tooManyBytes }
     }
 
-    private var tooLarge: TransportError {
+    var tooManyBytes: DownloadError {
+        DownloadError(.invalidRange, "The server sent more bytes than it announced.", request: request)
+    }
+
+    func truncated(by count: Int64) -> TransportError {
+        TransportError(.truncated, "The content ended \(count) bytes too soon.", request: request)
+    }
+
+    var tooLarge: TransportError {
         TransportError(.bodyTooLarge, "The body is longer than the limit of \(limit) bytes.", request: request)
     }
 

@@ -27,6 +27,12 @@ struct DownloadRun: Sendable {
         /// Whether the bytes come from more than one response.
         var isComposed: Bool
         var hasStartedOver = false
+        /// The ranges that the next attempt may download at once.
+        var ranges: Int
+        /// Whether the server has refused a further range by a 429 or a 503. It may then also refuse the next request.
+        var wasRefused = false
+        /// Whether the failed request was for a further range. One range alone may succeed.
+        var isFailureOfFurtherRange = false
     }
 
     func run() async throws -> HTTPResponse {
@@ -114,8 +120,12 @@ struct DownloadRun: Sendable {
 extension DownloadRun {
     /// Makes attempts until the part is whole and right. Returns the last response.
     private func complete(_ part: DownloadPart) async throws -> HTTPResponse {
-        var attempts = DownloadAttempts(resuming, bytes: part.length, of: part.representation)
-        var state = State(codings: resumes ? .avoided : .accepted, isComposed: part.length > 0)
+        var attempts = DownloadAttempts(resuming, bytes: part.count, of: part.representation)
+        var state = State(
+            codings: resumes ? .avoided : .accepted,
+            isComposed: part.count > 0,
+            ranges: resuming.ranges
+        )
         while true {
             do {
                 try Task.checkCancellation()
@@ -125,9 +135,9 @@ extension DownloadRun {
                 if try await isRight(part, &state) { return response }
             } catch {
                 if error is CancellationError || Task.isCancelled { throw CancellationError() }
-                guard resumes, error.isOrIsCausedBy(HTTPErrorCode.temporaryTransferFailures),
+                guard resumes, state.mayGoOn(after: error),
                     let wait = attempts.wait(
-                        after: part.length,
+                        after: part.count,
                         of: part.representation,
                         random: resuming.time.random
                     )
@@ -140,7 +150,7 @@ extension DownloadRun {
     }
 
     /// The response to a request for the part or for the whole. Its status is a success, or a 416 if it is for a part.
-    private func answer(to demand: RangeDemand?, _ state: State) async throws -> HTTPResponse {
+    func answer(to demand: RangeDemand?, _ state: State) async throws -> HTTPResponse {
         var request = request
         if resumes {
             request.context.isForDownloadedPart = true
@@ -169,4 +179,18 @@ extension DownloadRun.State {
     ///
     /// - Parameter demand: the part it asks for. A range of coded content would count coded bytes.
     func codings(of demand: RangeDemand?) -> CodedContent { demand == nil ? codings : .avoided }
+
+    /// Whether another attempt may succeed.
+    mutating func mayGoOn(after error: any Error) -> Bool {
+        defer { isFailureOfFurtherRange = false }
+        return isFailureOfFurtherRange || error.isTemporaryFailureOfRange || wasRefused && error.refusesForNow
+    }
+}
+
+extension Error {
+    var isTemporaryFailureOfRange: Bool { isOrIsCausedBy(HTTPErrorCode.temporaryTransferFailures) }
+
+    /// Whether the server has answered that there are too many requests, or that it is overloaded (RFC 6585 §4, RFC 9110
+    /// §15.6.4).
+    var refusesForNow: Bool { [429, 503].contains((self as? any HTTPError)?.response?.status.code) }
 }

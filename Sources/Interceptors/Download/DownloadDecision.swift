@@ -1,25 +1,33 @@
 internal import HTTPSyntax
 internal import Transport
 
-/// The missing rest of a representation.
+/// A missing range of a representation.
 struct RangeDemand: Sendable, Hashable {
     let representation: Representation
-    /// The number of bytes to keep; at least one byte is missing after them.
-    let offset: Int64
+    /// The bytes to ask for.
+    let range: Range<Int64>
 
-    /// - Parameter length: the number of bytes that are there. If all are there, the last one is asked for once more, because
-    ///   the response must still say whether they are the server's current version. A 416 would not.
-    init?(_ representation: Representation, length: Int64) {
-        guard length > 0, length <= representation.total else { return nil }
-        let offset = min(length, representation.total - 1)
-        guard offset > 0 else { return nil }
+    init(_ representation: Representation, _ range: Range<Int64>) {
         self.representation = representation
-        self.offset = offset
+        self.range = range
     }
 
-    /// Adds the fields that ask for the rest, or for the whole if the representation has changed.
+    /// The first missing range, or `nil` to ask for the whole.
+    ///
+    /// - Parameter held: the bytes that are there. If all are there, the last one is asked for once more, because the response
+    ///   must still say whether they are the server's current version. A 416 would not.
+    init?(_ representation: Representation, held: ByteSet) {
+        let total = representation.total
+        guard held.count > 0, held.end <= total else { return nil }
+        let range = held.firstGap(upTo: total) ?? total - 1..<total
+        guard range != 0..<total else { return nil }
+        self.init(representation, range)
+    }
+
+    /// Adds the fields that ask for the range, or for the whole if the representation has changed.
     func add(to fields: inout HTTPFields) {
-        fields[.range] = "bytes=\(offset)-"
+        let isRest = range.upperBound == representation.total
+        fields[.range] = isRest ? "bytes=\(range.lowerBound)-" : "bytes=\(range.lowerBound)-\(range.upperBound - 1)"
         fields[.ifRange] = representation.validator.text
     }
 }
@@ -83,12 +91,20 @@ enum DownloadDecision: Sendable, Hashable {
         }
     }
 
+    /// Whether a response says that its server answers requests for ranges (RFC 9110 §14.3).
+    static func invitesRanges(_ response: HTTPResponse) -> Bool {
+        let units = response.headerFields[values: .acceptRanges].flatMap(TokenList.firstWords)
+        return response.status == 206 || response.status == 200 && units == ["bytes"]
+    }
+
     /// The range of a partial response, or `nil` if the response can't continue the bytes.
     private static func range(in fields: HTTPFields, for demand: RangeDemand) -> Range<Int64>? {
-        guard let content = PartialContent(of: fields), content.range.lowerBound == demand.offset else { return nil }
+        guard let content = PartialContent(of: fields), content.range.lowerBound == demand.range.lowerBound,
+            content.range.upperBound <= demand.range.upperBound
+        else { return nil }
         let total = demand.representation.total
         // A server that doesn't know the total sends an asterisk (§14.4).
-        guard content.total ?? total == total, content.range.upperBound <= total else { return nil }
+        guard content.total ?? total == total else { return nil }
         return demand.representation.validator.isConfirmed(by: fields) ? content.range : nil
     }
 }

@@ -15,17 +15,18 @@ internal import Android
 
 /// The bytes of a download on their way to the destination.
 ///
-/// Only the task of the call uses a part, and it has stopped writing when the call returns. So an abandoned attempt
-/// can't write while another runs. With a state file, the part survives the process:
+/// Only the task of the call and its child tasks use a part, and they have stopped writing when the call returns. So an
+/// abandoned attempt can't write while another runs. Child tasks write through a ``SharedPart``. With a state file, the part
+/// survives the process:
 ///
 /// 1. ``begin(_:announced:)`` clears the state before it empties the file, and describes the new bytes before any is written.
-/// 2. ``checkpoint()`` records a length after those bytes are on the disk.
-/// 3. A later process trusts the recorded length, and cuts off what comes after it.
+/// 2. ``checkpoint()`` records ranges after their bytes are on the disk.
+/// 3. A later process trusts the recorded ranges, and asks for all others again.
 ///
 /// So after a kill or a power failure at any point, the trusted bytes belong to the recorded representation.
 final class DownloadPart: Sendable {
     private struct Content {
-        var length: Int64 = 0
+        var written = ByteSet()
         var record: DownloadRecord?
         var announced: [UInt8]?
     }
@@ -54,11 +55,11 @@ final class DownloadPart: Sendable {
 
     /// Adopts the recorded bytes if the file still has them.
     func restore() throws(SystemCallFailure) {
-        guard let record = try state?.record(), record.source == source, try file.size() >= record.length,
-            record.length <= record.representation.total
+        guard let record = try state?.record(), record.source == source, try file.size() >= record.safe.end,
+            record.safe.end <= record.representation.total
         else { return }
         content.withLock {
-            $0.length = record.length
+            $0.written = record.safe
             $0.record = record
             $0.announced = record.announced.flatMap { DownloadDigest.sha256($0).bytes }
         }
@@ -67,7 +68,7 @@ final class DownloadPart: Sendable {
 
 extension DownloadPart {
     /// The number of bytes.
-    var length: Int64 { content.withLock(\.length) }
+    var count: Int64 { content.withLock { $0.written.count } }
 
     /// The digest that the server announced for the whole.
     var announced: [UInt8]? { content.withLock(\.announced) }
@@ -80,12 +81,16 @@ extension DownloadPart {
 
     /// The range to request, or `nil` to request the whole.
     var demand: RangeDemand? {
-        content.withLock { content in content.record.flatMap { RangeDemand($0.representation, length: content.length) }
-        }
+        content.withLock { content in content.record.flatMap { RangeDemand($0.representation, held: content.written) } }
+    }
+
+    /// The missing ranges, in order; empty if the length of the whole is unknown.
+    var gaps: [Range<Int64>] {
+        content.withLock { content in content.record.map { content.written.gaps(upTo: $0.representation.total) } ?? [] }
     }
 
     /// Whether all bytes are there, as far as their number is known.
-    var isWhole: Bool { total.map { $0 == length } ?? true }
+    var isWhole: Bool { total.map { $0 == count } ?? true }
 
     /// Keeps the digest that a later response announces. Returns `false` if an earlier response announced a different one.
     func announce(_ digest: [UInt8]) -> Bool {
@@ -118,26 +123,32 @@ extension DownloadPart {
         }
     }
 
-    /// Cuts the part to the bytes before an offset, for those of a response that continues it.
-    func cut(to offset: Int64) throws(SystemCallFailure) {
+    /// Forgets the bytes of a range, for those of a response that continues the others.
+    func forget(_ range: Range<Int64>) throws(SystemCallFailure) {
+        var (record, written) = content.withLock { ($0.record, $0.written) }
+        written.remove(range)
         // Otherwise a process killed after the cut would leave fewer bytes than recorded, and they would count as lost.
-        if let record = content.withLock(\.record), record.length > offset { try write(record, length: offset) }
-        try file.truncate(to: offset)
-        content.withLock { $0.length = offset }
+        if let safe = record?.safe {
+            record?.safe.remove(range)
+            if let record, record.safe != safe { try write(record) }
+        }
+        try file.truncate(to: written.end)
+        content.withLock { [written] in $0.written = written }
     }
 
-    func append(_ bytes: Data) throws(SystemCallFailure) {
-        let length = length
-        try file.write(bytes, at: length)
-        content.withLock { $0.length = length + Int64(bytes.count) }
+    func write(_ bytes: Data, at offset: Int64) throws(SystemCallFailure) {
+        try file.write(bytes, at: offset)
+        content.withLock { $0.written.insert(offset..<offset + Int64(bytes.count)) }
     }
 
     /// Records the bytes so far, once they are on the disk. Throws the same error again after a failure.
+    ///
+    /// Bytes that are written meanwhile aren't recorded. Only one task at a time may wait for a checkpoint.
     func checkpoint() async throws {
-        guard state != nil, let record = content.withLock(\.record) else { return }
-        let length = length
+        guard state != nil, var record = content.withLock(\.record) else { return }
+        record.safe = content.withLock(\.written)
         try await synchronize()
-        try write(record, length: length)
+        try write(record)
     }
 
     private func synchronize() async throws {
@@ -155,10 +166,9 @@ extension DownloadPart {
         }
     }
 
-    private func write(_ record: DownloadRecord, length: Int64) throws(SystemCallFailure) {
+    private func write(_ record: DownloadRecord) throws(SystemCallFailure) {
         var record = record
         record.number += 1
-        record.length = length
         _ = try state?.write(record)
         content.withLock { [record] in $0.record = record }
     }

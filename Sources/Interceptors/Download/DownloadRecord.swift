@@ -11,13 +11,15 @@ struct DownloadRecord: Codable, Sendable, Hashable {
     /// The digest of the URL that was asked for. The URL itself may hold secrets.
     var source: String
     var representation: Representation
-    /// The number of bytes that are certainly on the disk.
-    var length: Int64 = 0
+    /// The bytes that are certainly on the disk.
+    var safe = ByteSet()
     /// The SHA-256 that the server announced, in hexadecimal.
     var announced: String?
 
-    /// The size of a slot in bytes, and where the second slot starts.
-    static let slotSize = 1_024
+    /// The size of a slot in bytes, and the offset of the second slot.
+    ///
+    /// A slot has room for a long validator and for the bounds of as many ranges as ``DownloadRanges`` leaves missing.
+    static let slotSize = 2_048
 
     /// The offset of this record's slot.
     var offset: Int64 { Int64(number % 2 * Self.slotSize) }
@@ -55,7 +57,7 @@ struct DownloadRecord: Codable, Sendable, Hashable {
         guard parts.count == 2 else { return nil }
         let json = Data(parts[1].prefix { $0 != UInt8(ascii: "\n") })
         guard Self.checksum(json) == String(decoding: parts[0], as: UTF8.self),
-            let record = try? JSONDecoder().decode(Self.self, from: json), record.length >= 0,
+            let record = try? JSONDecoder().decode(Self.self, from: json),
             // The next record's number mustn't overflow.
             (0..<Int.max).contains(record.number)
         else { return nil }

@@ -10,12 +10,18 @@
 /// response with an error status ends the call: `retry` repeats such requests.
 ///
 /// Bytes are kept only if the server identifies their version strongly (RFC 9110 §8.8.1), and says how many there are.
+///
+/// `ranges: 4` downloads up to four ranges of a content at once, where a server is willing: `.acrossLaunches(ranges: 4)`.
 public struct DownloadResuming: Sendable {
     enum Extent: Sendable { case never, withinCall, acrossLaunches }
 
     let extent: Extent
     let maxAttempts: Int
+    /// The most ranges to download at once.
+    let ranges: Int
     let time: TimeSource
+    /// A content of fewer than twice as many bytes is downloaded as one range.
+    package var smallestRange: Int64 = 1 << 20
     /// Limits the bytes that a kill can lose.
     package var checkpoint = Checkpoint()
     package var protection = PartProtection()
@@ -26,8 +32,11 @@ public struct DownloadResuming: Sendable {
         package var interval = Duration.seconds(1)
     }
 
+    /// More connections to one server would be unfair to others.
+    private static let rangeLimit = 8
+
     /// The download is one request, and fails with it.
-    public static let never = Self(extent: .never, maxAttempts: 1, time: .system)
+    public static let never = Self(extent: .never, maxAttempts: 1, ranges: 1, time: .system)
 
     /// The download goes on after temporary failures. The call fails after five consecutive attempts without new bytes.
     public static let withinCall = Self.withinCall()
@@ -46,9 +55,13 @@ public struct DownloadResuming: Sendable {
     /// - Parameters:
     ///   - maxAttempts: the number of consecutive attempts without new bytes after which the call fails with the last error;
     ///     5 by default.
+    ///   - ranges: the most ranges to download at once, each by a request that runs the whole chain; 1 by default. Smaller numbers
+    ///     count as 1, and numbers above 8 as 8. The first request is the same as for one range. Its response must have a strong
+    ///     validator, a `Content-Length`, no coding and `Accept-Ranges: bytes`, or be a 206 (RFC 9110 §14). A range has at least
+    ///     1 MiB. The returned response is that of the first range.
     ///   - time: its clock measures the waits between attempts, up to 0.2 s, 0.4 s and so on, at most 20 s, with full jitter.
-    public static func withinCall(maxAttempts: Int = 5, time: TimeSource = .system) -> Self {
-        Self(extent: .withinCall, maxAttempts: maxAttempts, time: time)
+    public static func withinCall(maxAttempts: Int = 5, ranges: Int = 1, time: TimeSource = .system) -> Self {
+        Self(extent: .withinCall, maxAttempts: maxAttempts, ranges: ranges, time: time)
     }
 
     /// The download goes on after temporary failures, and the next call goes on: see ``acrossLaunches``.
@@ -56,14 +69,19 @@ public struct DownloadResuming: Sendable {
     /// - Parameters:
     ///   - maxAttempts: the number of consecutive attempts without new bytes after which the call fails with the last error;
     ///     5 by default.
+    ///   - ranges: the most ranges to download at once, each by a request that runs the whole chain; 1 by default. Smaller numbers
+    ///     count as 1, and numbers above 8 as 8. The first request is the same as for one range. Its response must have a strong
+    ///     validator, a `Content-Length`, no coding and `Accept-Ranges: bytes`, or be a 206 (RFC 9110 §14). A range has at least
+    ///     1 MiB. The returned response is that of the first range.
     ///   - time: its clock measures the waits between attempts, up to 0.2 s, 0.4 s and so on, at most 20 s, with full jitter.
-    public static func acrossLaunches(maxAttempts: Int = 5, time: TimeSource = .system) -> Self {
-        Self(extent: .acrossLaunches, maxAttempts: maxAttempts, time: time)
+    public static func acrossLaunches(maxAttempts: Int = 5, ranges: Int = 1, time: TimeSource = .system) -> Self {
+        Self(extent: .acrossLaunches, maxAttempts: maxAttempts, ranges: ranges, time: time)
     }
 
-    private init(extent: Extent, maxAttempts: Int, time: TimeSource) {
+    private init(extent: Extent, maxAttempts: Int, ranges: Int, time: TimeSource) {
         self.extent = extent
         self.maxAttempts = max(1, maxAttempts)
+        self.ranges = min(max(1, ranges), Self.rangeLimit)
         self.time = time
     }
 }

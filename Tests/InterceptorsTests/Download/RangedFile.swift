@@ -25,6 +25,8 @@ struct RangedFile: Sendable {
     /// The content by the number of requests before: a changing file has more than one.
     var versions: [Data]
     var isDigestAnnounced = false
+    /// The entity tag, whatever the version.
+    var fixedTag: String?
 
     init(_ versions: Data..., lie: Lie = .nothing) {
         self.versions = versions
@@ -34,6 +36,7 @@ struct RangedFile: Sendable {
     func content(_ number: Int) -> Data { versions[min(number, versions.count - 1)] }
 
     func tag(_ number: Int) -> String {
+        if let fixedTag { return fixedTag }
         if lie == .weakTag { return "W/\"1\"" }
         return lie == .keepsItsTag ? "\"1\"" : "\"\(min(number, versions.count - 1))\""
     }
@@ -46,34 +49,35 @@ struct RangedFile: Sendable {
         var fields: HTTPFields = [.eTag: tag(number), .acceptRanges: "bytes"]
         if isDigestAnnounced, let digest = try? MessageDigestText.sha256(content) { fields["Repr-Digest"] = digest }
         let isCurrent = request[.ifRange] == nil || request[.ifRange] == tag(number)
-        guard let start = request[.range].flatMap(Self.start), isCurrent || lie == .confirmsAnotherVersion,
+        guard let range = request[.range].flatMap(Self.range), isCurrent || lie == .confirmsAnotherVersion,
             lie != .ignoresRanges
         else {
             fields[.contentLength] = "\(content.count)"
             return (200, fields, content)
         }
-        guard start < content.count, lie != .refusesRanges else {
+        guard range.lowerBound < content.count, lie != .refusesRanges else {
             return (416, [.contentRange: "bytes */\(content.count)"], Data())
         }
-        return partial(content, from: start, fields)
+        return partial(content, range.clamped(to: 0..<content.count), fields)
     }
 
-    private static func start(_ range: String) -> Int? {
-        range.wholeMatch(of: /bytes=(\d+)-/).flatMap { Int($0.1) }
+    static func range(_ text: String) -> Range<Int>? {
+        guard let match = text.wholeMatch(of: /bytes=(\d+)-(\d*)/), let first = Int(match.1) else { return nil }
+        return first..<(Int(match.2).map { $0 + 1 } ?? .max)
     }
 
     private func partial(
         _ content: Data,
-        from start: Int,
+        _ range: Range<Int>,
         _ fields: HTTPFields
     ) -> (status: HTTPResponse.Status, fields: HTTPFields, body: Data) {
-        var (fields, total, first) = (fields, content.count, start)
-        var body = Data(content[start...])
+        var (fields, total, first) = (fields, content.count, range.lowerBound)
+        var body = Data(content[range])
         switch lie {
         case .sendsLessThanAsked: body = body.prefix(max(1, body.count / 2))
         case .startsElsewhere:
-            first = max(0, start - 1)
-            body = Data(content[first...])
+            first = max(0, range.lowerBound - 1)
+            body = Data(content[first..<range.upperBound])
         case .namesAnotherTotal: total += 1
         case .confirmsNothing: fields[.eTag] = nil
         case .confirmsAnotherVersion: fields[.eTag] = "\"another\""
@@ -97,6 +101,14 @@ struct RangedFile: Sendable {
 }
 
 extension RangedFile {
+    /// The whole response to a request.
+    ///
+    /// - Parameter number: the number of requests before.
+    func response(to request: HTTPRequest, number: Int) -> HTTPResponse {
+        let (status, fields, body) = answer(request.headerFields, number: number)
+        return HTTPResponse(status: status, headerFields: fields, body: .oneShot(Pieces(bytes: body, failure: nil)))
+    }
+
     /// A stub that answers with this file. Response `n` breaks off after `cuts[n]` bytes.
     func stub(cuts: [Int] = []) -> StubTransport {
         let requests = Tally()
@@ -127,7 +139,7 @@ extension RangedFile {
 }
 
 /// Bytes in pieces of seven, and then the end or an error.
-private struct Pieces: AsyncSequence, Sendable {
+struct Pieces: AsyncSequence, Sendable {
     let bytes: Data
     let failure: TransportError?
 
@@ -146,4 +158,25 @@ private struct Pieces: AsyncSequence, Sendable {
     }
 
     func makeAsyncIterator() -> Iterator { Iterator(rest: bytes, failure: failure) }
+}
+
+/// The first seven bytes, and the others after the gate has opened.
+struct HeldPieces: AsyncSequence, Sendable {
+    let bytes: Data
+    let gate: Gate
+
+    struct Iterator: AsyncIteratorProtocol {
+        let bytes: Data
+        let gate: Gate
+        var count = 0
+
+        mutating func next() async throws -> Data? {
+            count += 1
+            if count == 1 { return bytes.prefix(7) }
+            await gate.opened()
+            return count == 2 ? Data(bytes.dropFirst(7)) : nil
+        }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(bytes: bytes, gate: gate) }
 }
