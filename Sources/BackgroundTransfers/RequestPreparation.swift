@@ -6,6 +6,8 @@ internal import Synchronization
 ///
 /// The request doesn't get a response then, but a `CancellationError`. Every interceptor passes this error on: it isn't retried,
 /// stored, judged or counted. A made-up response could be stored by a cache, opened as an envelope, or close a circuit.
+///
+/// After a 401, the chain first gets that response, so that `retryOnUnauthorized` replaces the credential.
 struct RequestPreparation: Sendable {
     private let client: Client
 
@@ -37,9 +39,10 @@ struct RequestPreparation: Sendable {
 
     /// Returns the request as the chain would send it.
     ///
+    /// - Parameter rejection: the 401 to the earlier attempt, if any.
     /// - Throws: ``BackgroundTransferError`` with `answeredByChain`; errors of the chain.
-    func prepare(_ request: HTTPRequest) async throws -> HTTPRequest {
-        let capture = RequestCapture()
+    func prepare(_ request: HTTPRequest, after rejection: HTTPResponse? = nil) async throws -> HTTPRequest {
+        let capture = RequestCapture(rejection: rejection)
         var given = request
         given.context.capture = capture
         // So that no cache answers.
@@ -73,13 +76,30 @@ struct RequestPreparation: Sendable {
     }
 }
 
-/// The first request that reaches the end of the chain. An interceptor that repeats every failure may send more.
+/// The first request that reaches the end of the chain, or the one after the rejection. An interceptor that repeats every failure
+/// may send more.
 private final class RequestCapture: Sendable {
-    private let captured = Mutex<HTTPRequest?>(nil)
+    private struct State {
+        var request: HTTPRequest?
+        var rejection: HTTPResponse?
+        var isRejected = false
+    }
 
-    var request: HTTPRequest? { captured.withLock { $0 } }
+    private let state: Mutex<State>
 
-    func take(_ request: HTTPRequest) { captured.withLock { $0 = $0 ?? request } }
+    init(rejection: HTTPResponse?) { state = Mutex(State(rejection: rejection)) }
+
+    var request: HTTPRequest? { state.withLock(\.request) }
+
+    /// Takes a request. Returns the response to it, or `nil` if it ends here.
+    func take(_ request: HTTPRequest) -> HTTPResponse? {
+        state.withLock { state in
+            if state.request == nil || state.isRejected { state.request = request }
+            state.isRejected = state.rejection != nil
+            defer { state.rejection = nil }
+            return state.rejection
+        }
+    }
 }
 
 extension HTTPContext {
@@ -99,7 +119,8 @@ private struct CapturingTransport: Transport {
 
     func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
         guard let capture = request.context.capture else { return try await base.send(request) }
-        capture.take(request)
-        throw CancellationError()
+        guard var rejection = capture.take(request) else { throw CancellationError() }
+        rejection.url = request.url
+        return rejection
     }
 }

@@ -35,8 +35,8 @@ final class TransferCore: Sendable {
         /// The conditions of the system's session; `nil` if the process runs the transfers.
         let replacement: SessionReplacement?
 
-        func prepare(_ request: HTTPRequest) async throws -> HTTPRequest {
-            let prepared = try await preparation.prepare(request)
+        func prepare(_ request: HTTPRequest, after rejection: HTTPResponse? = nil) async throws -> HTTPRequest {
+            let prepared = try await preparation.prepare(request, after: rejection)
             try replacement?.check(prepared)
             return prepared
         }
@@ -260,9 +260,9 @@ extension TransferCore {
         // An unstructured task, because the session doesn't wait for the app's closure.
         Task {
             do {
-                let end = BackgroundTransfer.End(transfer: record.transfer, result: .failure(failure.error))
+                let end = BackgroundTransfer.End(transfer: record.failedTransfer, result: .failure(failure.error))
                 guard let request = try await renewing(end) else { return handle(.notRenewed(record.task)) }
-                let prepared = try await settings.prepare(request)
+                let prepared = try await settings.prepare(request, after: failure.rejection)
                 try await start(record, prepared)
             } catch {
                 settings.report(error)

@@ -51,6 +51,11 @@ struct TransferRecord: Codable, Sendable, Hashable {
     var transfer: BackgroundTransfer {
         BackgroundTransfer(id: transferID, destination: destination?.url, note: note, attempt: attempt)
     }
+
+    /// The transfer at the failure before this attempt.
+    var failedTransfer: BackgroundTransfer {
+        BackgroundTransfer(id: transferID, destination: destination?.url, note: note, attempt: attempt - 1)
+    }
 }
 
 /// The parts of a response that are kept: none can hold a secret.
@@ -126,6 +131,9 @@ struct TransferFailure: Codable, Sendable, Hashable {
         guard BackgroundTransferError.ownCodes.contains(code) else { return TransportError(code, message) }
         return BackgroundTransferError(code, message, response: response?.response())
     }
+
+    /// The 401 that refused the credential, if that was the failure.
+    var rejection: HTTPResponse? { response?.status == 401 ? response?.response() : nil }
 
     /// Whether a fresh request may succeed: the credential was refused, or the transfer stopped without an outcome.
     var isRenewable: Bool {

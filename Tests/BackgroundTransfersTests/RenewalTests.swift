@@ -16,7 +16,7 @@ import TransportTesting
             return try await next(request)
         }
         let transfers = try world.launch([token]) { end in
-            #expect(end.failure?.isUnauthorized == true && end.transfer.attempt == 2)
+            #expect(end.failure?.isUnauthorized == true && end.transfer.attempt == 1)
             return request()
         }
         let transfer = try await transfers.download(request(), to: world.file)
@@ -24,6 +24,42 @@ import TransportTesting
         #expect(try end.result.get().status == 200)
         #expect(end.transfer.id == transfer.id && end.transfer.attempt == 2)
         #expect(world.stub.requests.map { $0.headerFields[.authorization] } == ["Bearer 1", "Bearer 2"])
+    }
+
+    @Test func tokenWithoutAnExpiryIsRefreshedAfterA401() async throws {
+        let world = try TransferWorld()
+        world.stub.enqueue(.text("no", status: 401), .text("film"))
+        let refreshes = Tally()
+        let tokens = TokenStore(.init("old"), origins: [try #require(Origin(apiURL))]) { rejected in
+            refreshes.count()
+            #expect(rejected?.value == "old")
+            return .init("new")
+        }
+        let transfers = try world.launch([.retryOnUnauthorized(tokens), .bearerAuth(tokens), .validateStatus()]) { _ in
+            request()
+        }
+        try await transfers.download(request(), to: world.file)
+        let end = await world.ends.reached(1)[0]
+        #expect(try end.result.get().status == 200)
+        #expect(world.stub.requests.map { $0.headerFields[.authorization] } == ["Bearer old", "Bearer new"])
+        #expect(refreshes.value == 1)
+    }
+
+    @Test func chainGetsNoResponseWithoutA401() async throws {
+        let seen = Notes<Int>()
+        let chain: any Interceptor = .intercept { request, next in
+            do {
+                return try await next(request)
+            } catch {
+                seen.add(error is CancellationError ? 0 : 1)
+                throw error
+            }
+        }
+        let preparation = RequestPreparation(
+            Client(baseURL: apiURL, interceptors: [chain], transport: StubTransport())
+        )
+        _ = try await preparation.prepare(request())
+        #expect(seen.all == [0])
     }
 
     @Test func attemptsAreBounded() async throws {
