@@ -94,6 +94,19 @@ struct NginxDownloadTests {
         }
     }
 
+    @Test func curlCompletesThePartOfABrokenDownload() async throws {
+        try await NginxServer.run { server in
+            try Self.film.write(to: server.files.appending(path: "film"))
+            let (folder, url) = (try TemporaryFolder(), try server.url("/film"))
+            try await breakOff(Client(interceptors: [], transport: CurlTransport()), url, to: folder.file("film"))
+            let part = folder.file(".film.part").path
+            let arguments = ["curl", "-s", "-C", "-", "-o", part, url.absoluteString]
+            let result = try await Command.run("/usr/bin/env", arguments)
+            #expect(result.status == 0, "\(result.complaint)")
+            #expect(try Data(contentsOf: folder.file(".film.part")) == Self.film)
+        }
+    }
+
     @Test func aFileThatChangedMeanwhileStartsOver() async throws {
         try await NginxServer.run { server in
             try Self.film.write(to: server.files.appending(path: "film"))
