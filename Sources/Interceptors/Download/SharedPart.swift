@@ -69,15 +69,17 @@ actor SharedPart {
     func write(_ chunk: Data, by worker: Int) async throws -> Bool {
         try Task.checkCancellation()
         guard let source = sources.firstIndex(where: { $0.worker == worker }) else { return false }
+        let end = sources[source].end
         var chunk = chunk
         while !chunk.isEmpty {
             guard let rest = ranges.rest(of: worker) else { return false }
+            // The worker's range may be longer than the response.
+            if rest.lowerBound == end { throw Overrun() }
             if rest.isEmpty {
-                if rest.lowerBound == sources[source].end { throw Overrun() }
-                guard ranges.extend(worker, upTo: sources[source].end) else { break }
+                guard ranges.extend(worker, upTo: end) else { break }
                 continue
             }
-            let piece = chunk.prefix(Int(clamping: rest.upperBound - rest.lowerBound))
+            let piece = chunk.prefix(Int(clamping: min(rest.upperBound, end) - rest.lowerBound))
             try part.write(piece, at: rest.lowerBound)
             ranges.advance(worker, by: Int64(piece.count))
             note(Int64(piece.count), from: source)

@@ -75,6 +75,23 @@ import TransportTesting
         }
     }
 
+    /// A 206 may be shorter than the requested range. Bytes after its end have no known place.
+    @Test func moreBytesThanAShorterRangeAnnouncesEndTheCall() async throws {
+        for seed in 0..<20 as Range<UInt64> {
+            let place = try Destination()
+            let error = await #expect(throws: DownloadError.self) {
+                _ = try await download(seed: seed, place) { request in
+                    let whole = RangedFile(Self.film).response(to: request, number: 0)
+                    var shorter = RangedFile(Self.film, lie: .sendsLessThanAsked).response(to: request, number: 0)
+                    shorter.headerFields[.contentLength] = nil
+                    shorter.body = whole.body
+                    return shorter
+                }
+            }
+            #expect(error?.code == .invalidRange && place.names.isEmpty, "seed \(seed)")
+        }
+    }
+
     @Test func aFileThatChangesMeanwhileIsNeverMixed() async throws {
         for seed in 0..<60 as Range<UInt64> {
             let place = try Destination()
