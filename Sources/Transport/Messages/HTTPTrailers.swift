@@ -145,7 +145,8 @@ extension HTTPResponse {
     ///   response doesn't report trailers. `URLSessionTransport` and the entries of a cache never do, and libcurl doesn't over
     ///   HTTP/2 where the response announces its length.
     public var trailers: HTTPFields {
-        get throws(TransportError) {
+        // Untyped: with `throws(TransportError)`, Swift 6.3 crashes on a `do` block whose only errors are these.
+        get throws {
             guard let trailers = context.trailers, !trailers.areUnavailable else {
                 throw TransportError(
                     .trailersUnavailable,

@@ -140,10 +140,10 @@ extension TransportConformance {
         }
     }
 
-    private static func trailers(of response: HTTPResponse) -> Trailers {
-        do throws(TransportError) {
+    private static func trailers(of response: HTTPResponse) throws -> Trailers {
+        do {
             return .success(try response.trailers)
-        } catch {
+        } catch let error as any HTTPError {
             return .failure(error.code)
         }
     }
