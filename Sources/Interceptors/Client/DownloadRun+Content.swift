@@ -78,7 +78,7 @@ extension DownloadRun {
         guard let ranges = division(of: response, part, state) else {
             return try await save(response, to: part, from: range.lowerBound, upTo: range.upperBound)
         }
-        try await save(response, upTo: range.upperBound, with: ranges, to: part, &state)
+        try await save(response, range, with: ranges, to: part, &state)
     }
 
     /// Writes the content of a response to the part.

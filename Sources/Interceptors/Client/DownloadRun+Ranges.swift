@@ -18,11 +18,11 @@ extension DownloadRun {
     /// the next attempt asks for one range.
     ///
     /// - Parameters:
-    ///   - end: the offset after the response's last byte.
+    ///   - range: the place of the content in the whole.
     ///   - ranges: the ranges of all workers. The first is for this response.
     func save(
         _ response: HTTPResponse,
-        upTo end: Int64,
+        _ range: Range<Int64>,
         with ranges: DownloadRanges,
         to part: DownloadPart,
         _ state: inout State
@@ -32,7 +32,7 @@ extension DownloadRun {
         let shared = SharedPart(part, ranges, total: representation.total, resuming, progress: progress)
         let workers = RangeWorkers(run: self, part: part, shared: shared, representation: representation, state: state)
         do {
-            try await workers.work(response, upTo: end, ranges.assigned)
+            try await workers.work(response, range, ranges.assigned)
         } catch {
             // The error that ended the attempt matters more than a failed checkpoint.
             try? await part.checkpoint()
@@ -80,19 +80,19 @@ private struct RangeWorkers: Sendable {
     private struct Enough: Error {}
 
     /// Returns when all workers have ended.
-    func work(_ response: HTTPResponse, upTo end: Int64, _ ranges: [DownloadRanges.Assignment]) async throws {
+    func work(_ response: HTTPResponse, _ range: Range<Int64>, _ ranges: [DownloadRanges.Assignment]) async throws {
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await lead(response, upTo: end) }
+                group.addTask { try await lead(response, range) }
                 group.addTask { try await help(ranges.dropFirst()) }
                 while try await group.next() != nil {}
             }
         } catch is Unwilling {}
     }
 
-    private func lead(_ response: HTTPResponse, upTo end: Int64) async throws {
+    private func lead(_ response: HTTPResponse, _ range: Range<Int64>) async throws {
         do {
-            try await read(response, upTo: end, 0)
+            try await read(response, range, 0)
         } catch {
             guard try await goesOn(0, after: error) else { return }
         }
@@ -132,11 +132,11 @@ private struct RangeWorkers: Sendable {
             await shared.stop()
             throw Unwilling()
         }
-        try await read(response, upTo: sent.upperBound, worker)
+        try await read(response, sent, worker)
     }
 
-    private func read(_ response: HTTPResponse, upTo end: Int64, _ worker: Int) async throws {
-        await shared.begin(worker, upTo: end)
+    private func read(_ response: HTTPResponse, _ range: Range<Int64>, _ worker: Int) async throws {
+        await shared.begin(worker, range)
         do {
             try await response.body.forEachChunk { chunk in
                 guard try await shared.write(chunk, by: worker) else { throw Enough() }

@@ -24,6 +24,8 @@ actor SharedPart {
     /// A response that is being read.
     private struct Source {
         let worker: Int
+        /// The offset of the next byte to arrive. If it isn't where the worker's range begins, bytes have been dropped.
+        var next: Int64
         /// The offset after its last byte.
         let end: Int64
         var isEmpty = true
@@ -62,25 +64,24 @@ actor SharedPart {
 
     /// Begins the response of a worker.
     ///
-    /// - Parameter end: the offset after the response's last byte.
-    func begin(_ worker: Int, upTo end: Int64) { sources.append(Source(worker: worker, end: end)) }
+    /// - Parameter range: the bytes of the response.
+    func begin(_ worker: Int, _ range: Range<Int64>) {
+        sources.append(Source(worker: worker, next: range.lowerBound, end: range.upperBound))
+    }
 
     /// Writes bytes of a worker's response. Returns `false` if the rest of the response is of no use.
     func write(_ chunk: Data, by worker: Int) async throws -> Bool {
         try Task.checkCancellation()
         guard let source = sources.firstIndex(where: { $0.worker == worker }) else { return false }
         let end = sources[source].end
+        sources[source].next += Int64(chunk.count)
         var chunk = chunk
         while !chunk.isEmpty {
-            guard let rest = ranges.rest(of: worker) else { return false }
-            // The worker's range may be longer than the response.
-            if rest.lowerBound == end { throw Overrun() }
-            if rest.isEmpty {
-                guard ranges.extend(worker, upTo: end) else { break }
-                continue
-            }
-            let piece = chunk.prefix(Int(clamping: min(rest.upperBound, end) - rest.lowerBound))
-            try part.write(piece, at: rest.lowerBound)
+            let start = sources[source].next - Int64(chunk.count)
+            if start == end { throw Overrun() }
+            guard let range = range(of: worker, from: start, upTo: end) else { break }
+            let piece = chunk.prefix(Int(clamping: min(range.upperBound, end) - start))
+            try part.write(piece, at: start)
             ranges.advance(worker, by: Int64(piece.count))
             note(Int64(piece.count), from: source)
             chunk = chunk.dropFirst(piece.count)
@@ -88,6 +89,13 @@ actor SharedPart {
         progress?(TransferProgress(completed: part.count, total: total))
         try await checkpoint()
         return isOfUse(worker)
+    }
+
+    /// The rest of a worker's range if it begins at an offset. An empty range goes on with unassigned bytes.
+    private func range(of worker: Int, from start: Int64, upTo end: Int64) -> Range<Int64>? {
+        guard let rest = ranges.rest(of: worker), rest.lowerBound == start else { return nil }
+        guard rest.isEmpty else { return rest }
+        return ranges.extend(worker, upTo: end) ? ranges.rest(of: worker) : nil
     }
 
     private func note(_ count: Int64, from source: Int) {
@@ -98,13 +106,11 @@ actor SharedPart {
         summary.isComposed = contributors > 1
     }
 
-    /// Whether more bytes of a worker's response are of use. At its end it is, because the end of the body shows that the
+    /// Whether more bytes of a worker's response are of use. At its end they are, because the end of the body shows that the
     /// server has sent no more than it announced.
     private func isOfUse(_ worker: Int) -> Bool {
-        guard let source = sources.first(where: { $0.worker == worker }), let rest = ranges.rest(of: worker) else {
-            return false
-        }
-        return !rest.isEmpty || rest.lowerBound == source.end || ranges.extend(worker, upTo: source.end)
+        guard let source = sources.first(where: { $0.worker == worker }) else { return false }
+        return source.next == source.end || range(of: worker, from: source.next, upTo: source.end) != nil
     }
 
     private func checkpoint() async throws {
@@ -123,10 +129,7 @@ actor SharedPart {
 extension SharedPart {
     /// The number of announced bytes of a worker's response that haven't arrived.
     func missing(_ worker: Int) -> Int64 {
-        guard let source = sources.first(where: { $0.worker == worker }), let rest = ranges.rest(of: worker) else {
-            return 0
-        }
-        return source.end - rest.lowerBound
+        sources.first { $0.worker == worker }.map { $0.end - $0.next } ?? 0
     }
 
     /// Ends the response of a worker, if any, and takes the rest of its range back. Returns whether any byte has arrived.

@@ -23,12 +23,14 @@ import TransportTesting
     }
 
     private static func resuming(_ random: inout SeededGenerator, acrossLaunches: Bool) -> DownloadResuming {
-        .pieces(
+        var resuming = DownloadResuming.pieces(
             Int.random(in: 2...8, using: &random),
             of: Int64.random(in: 1...40, using: &random),
             acrossLaunches: acrossLaunches,
             attempts: Int.random(in: 1...8, using: &random)
         )
+        resuming.checkpoint.bytes = Int64.random(in: 1...10, using: &random)
+        return resuming
     }
 
     /// Checks the destination after a call.
@@ -59,20 +61,17 @@ import TransportTesting
             let server = Self.server(&random)
             let hasDigest = server.keepsItsTag || Bool.random(using: &random)
             let digest = hasDigest ? try server.versions.last?.sha256 : nil
-            let resuming = Self.resuming(&random, acrossLaunches: false)
+            // Across launches, a task also waits for the disk while others write.
+            let resuming = Self.resuming(&random, acrossLaunches: seed % 2 == 1)
             let place = try Destination()
             let counts = Notes<Int64>()
             let (queue, stub) = (try JobQueue(seed: seed), server.stub())
-            let task = queue.enter {
-                Task {
-                    try await makeClient(stub)
-                        .download("/film", to: place.file, resuming: resuming, expecting: digest) { progress in
-                            counts.add(progress.completed)
-                        }
-                }
+            let error = try queue.failure {
+                _ = try await makeClient(stub)
+                    .download("/film", to: place.file, resuming: resuming, expecting: digest) { progress in
+                        counts.add(progress.completed)
+                    }
             }
-            queue.runAll()
-            let error = await task.failure
             check(place, server, hasDigest: hasDigest, error, "seed \(seed)")
             if error == nil { successes += 1 }
             #expect(stub.openBodies == 0 && stub.requests.count < 150, "seed \(seed)")
@@ -90,8 +89,7 @@ import TransportTesting
             let server = Self.server(&random)
             let hasDigest = server.keepsItsTag || Bool.random(using: &random)
             let digest = hasDigest ? try server.versions.last?.sha256 : nil
-            var resuming = Self.resuming(&random, acrossLaunches: true)
-            resuming.checkpoint.bytes = 10
+            let resuming = Self.resuming(&random, acrossLaunches: true)
             let (place, grave) = (try Destination(), try Destination())
             let (kill, reports, stub) = (Int.random(in: 1...20, using: &random), Tally(), server.stub())
             var failure: (any Error)?
@@ -194,11 +192,26 @@ extension Destination {
     }
 }
 
-extension Task where Failure == any Error {
-    /// The error of the task; `nil` after a success.
-    fileprivate var failure: (any Error)? {
-        get async {
-            if case .failure(let error) = await result { error } else { nil }
+extension JobQueue {
+    /// Runs an operation, also while it waits for the disk. Returns its error; `nil` after a success.
+    fileprivate func failure(_ operation: @escaping @Sendable () async throws -> Void) throws -> (any Error)? {
+        let outcome = Outcome()
+        enter {
+            _ = Task(executorPreference: self) {
+                do { try await operation() } catch { outcome.error.withLock { $0 = error } }
+                outcome.isEnded.store(true, ordering: .releasing)
+            }
         }
+        repeat {
+            runAll()
+        } while !outcome.isKnown && waitForOtherThreads(upTo: .seconds(60))
+        try #require(outcome.isKnown, "no task can go on")
+        return outcome.error.withLock { $0 }
+    }
+
+    private final class Outcome: Sendable {
+        let error = Mutex<(any Error)?>(nil)
+        let isEnded = Atomic(false)
+        var isKnown: Bool { isEnded.load(ordering: .acquiring) }
     }
 }
