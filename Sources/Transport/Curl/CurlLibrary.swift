@@ -34,8 +34,18 @@ enum CurlLibrary {
     /// Whether a handle keeps a pointer into the last response's head. From 7.84 until 8.1, the next response follows the
     /// pointer if its first field line is folded, which corrupts the heap; no reset clears the pointer
     /// (github.com/curl/curl/issues/11101).
-    static func keepsPointerIntoLastHead(version: UInt32 = ccurl_version_number()) -> Bool {
+    private static func keepsPointerIntoLastHead(version: UInt32) -> Bool {
         (0x075400..<0x080100).contains(version)
+    }
+
+    /// Whether a handle that has sent trailers takes them for sent ever after. Before 8.7, no reset clears this state, so that the
+    /// next trailers are missing, and a streamed body without trailers is written to memory before libcurl's buffer
+    /// (`trailers_state` in libcurl's lib/transfer.c).
+    private static func keepsStateOfTrailers(version: UInt32) -> Bool { version < 0x080700 }
+
+    /// Whether a handle mustn't be used again after a transfer.
+    static func spoilsHandle(hadTrailers: Bool, version: UInt32 = ccurl_version_number()) -> Bool {
+        keepsPointerIntoLastHead(version: version) || hadTrailers && keepsStateOfTrailers(version: version)
     }
 
     /// How often libcurl sends a request that kept-alive connections leave unanswered.
@@ -186,10 +196,12 @@ final class EasyHandlePool: Sendable {
 
     /// Returns a handle to the pool.
     ///
-    /// - Parameter isClean: whether the next transfer overwrites every setting. If not, the handle is reset.
-    func give(_ easy: EasyHandle, isClean: Bool) {
+    /// - Parameters:
+    ///   - isClean: whether the next transfer overwrites every setting. If not, the handle is reset.
+    ///   - hadTrailers: whether the last transfer had trailers to send.
+    func give(_ easy: EasyHandle, isClean: Bool, hadTrailers: Bool) {
         var easy = easy
-        if CurlLibrary.keepsPointerIntoLastHead() {
+        if CurlLibrary.spoilsHandle(hadTrailers: hadTrailers) {
             guard easy.renew() else { return easy.free() }
             prepare(easy)
             easy.useTarget()
