@@ -97,9 +97,11 @@ struct FollowRedirectsInterceptor: Interceptor {
         let notes = request.notes
         guard notes.areKept else { return }
         notes.add(.redirect(hop))
-        let dropped = request.headerFields.map(\.name).filter { name in
-            rules.isBoundToOrigin(name) && !following.headerFields.contains(name)
+        let names = { (request: HTTPRequest) in
+            request.headerFields.map(\.name) + (request.context.requestTrailers?.earlyFields ?? [:]).map(\.name)
         }
+        let kept = Set(names(following))
+        let dropped = names(request).filter { rules.isBoundToOrigin($0) && !kept.contains($0) }
         if !dropped.isEmpty { notes.add(.credentialsDropped(dropped.map(\.rawName))) }
     }
 

@@ -52,6 +52,15 @@ import Testing
         #expect(trailers.fields?.count == 2)
     }
 
+    @Test func trailersDontFollowAPolicyToAnotherOrigin() throws {
+        var proposed = HTTPRequest(method: .post, url: here, body: "content")
+        proposed.context.requestTrailers = HTTPTrailers(["X-Api-Key": "hunter2", "X-A": "1"])
+        var changed = proposed
+        #expect(rules.request(changed, insteadOf: proposed).context.requestTrailers?.fields?.count == 2)
+        changed.url = try url("https://b.example/")
+        #expect(rules.request(changed, insteadOf: proposed).context.requestTrailers?.fields == ["X-A": "1"])
+    }
+
     @Test func missingOrEmptyLocationIsNothingToFollow() {
         #expect(destination(302) == .none)
         #expect(destination(302, "") == .none)
