@@ -30,9 +30,16 @@ extension HTTPBody {
     @concurrent
     @discardableResult
     public func write(to file: URL, upTo limit: Int64) async throws -> Int64 {
+        try await write(to: file, upTo: limit, permissions: 0o666)
+    }
+
+    /// - Parameter permissions: those of a file that replaces none, less the mask of the process.
+    @concurrent
+    @discardableResult
+    package func write(to file: URL, upTo limit: Int64, permissions: mode_t) async throws -> Int64 {
         guard isReadable else { throw TransportError.bodyNotReplayable() }
         do {
-            return try await written(to: file, upTo: limit)
+            return try await written(to: file, upTo: limit, permissions)
         } catch let error as TransportError where error.code == .bodyNotReplayable {
             throw error
         } catch {
@@ -42,7 +49,7 @@ extension HTTPBody {
     }
 
     @concurrent
-    private func written(to file: URL, upTo limit: Int64) async throws -> Int64 {
+    private func written(to file: URL, upTo limit: Int64, _ usual: mode_t) async throws -> Int64 {
         if let length, length > limit { throw TransportError.bodyTooLarge(limit: limit) }
         let permissions = try Self.permissions(ofFileToReplace: file)
         let count = Atomic<Int64>(0)
@@ -50,7 +57,7 @@ extension HTTPBody {
             self,
             in: file.deletingLastPathComponent(),
             prefix: ".download",
-            permissions: permissions ?? 0o666
+            permissions: permissions ?? usual
         ) { size in
             guard Int64(size) <= limit - count.load(ordering: .relaxed) else {
                 throw TransportError.bodyTooLarge(limit: limit)

@@ -22,6 +22,13 @@ public struct HTTPField: Sendable, Hashable {
         guard isValid else { return nil }
     }
 
+    /// Why the field must not be sent; `nil` if it may.
+    var invalidity: String? {
+        if isValid { return nil }
+        guard name.isValid else { return "\(String(reflecting: name.rawName)) is not a field name." }
+        return "The value of the field \(name) holds a control character such as CR, LF or NUL."
+    }
+
     /// Creates a field without checking it: ``isValid`` tells whether it may be sent.
     ///
     /// Use it for received fields and for fields that are checked before sending.

@@ -113,17 +113,12 @@ extension HTTPRequest {
         guard ASCII.isToken(method.rawValue) else {
             throw failure(.invalidRequest, "The method is not a token (RFC 9110 §9.1).")
         }
-        if let field = headerFields.firstInvalid {
-            let reason =
-                field.name.isValid
-                ? "The value of the field \(field.name) holds a control character such as CR, LF or NUL."
-                : "\(String(reflecting: field.name.rawName)) is not a field name."
-            throw failure(.invalidRequest, reason)
-        }
+        if let reason = headerFields.firstInvalid?.invalidity { throw failure(.invalidRequest, reason) }
         try validateFraming()
         guard !body.isEmpty || context.requestTrailers == nil || (method != .get && method != .head) else {
             throw failure(.invalidRequest, "Trailers follow content, and a \(method) without content has none.")
         }
+        if let reason = context.requestTrailers?.earlyRefusal { throw failure(.invalidRequest, reason) }
     }
 
     private func validateURL() throws {

@@ -15,7 +15,8 @@ internal import Synchronization
 /// }
 /// ```
 /// Trailer fields are never merged into the response's fields. Fields that RFC 9112 §7.1.2 and RFC 9110 §6.5.1 forbid in a
-/// trailer are removed:
+/// trailer are removed from those of a response, and a request with one of them isn't sent, but fails with
+/// ``HTTPErrorCode/invalidRequest``:
 ///
 /// - framing and routing: `Connection`, `Content-Length`, `Host`, `Keep-Alive`, `Proxy-Connection`, `TE`, `Trailer`,
 ///   `Transfer-Encoding`, `Upgrade`;
@@ -31,11 +32,12 @@ public struct HTTPTrailers: Sendable {
         case computed(@Sendable () -> HTTPFields)
     }
 
+    // The fields as they were given, forbidden ones included.
     private let storage: Storage
     private var isLeftOut: (@Sendable (HTTPField.Name) -> Bool)?
 
     /// Creates the trailer fields of content that has ended; empty if the content had none.
-    public init(_ fields: HTTPFields) { storage = .known(Self.allowed(fields)) }
+    public init(_ fields: HTTPFields) { storage = .known(fields) }
 
     private init(_ pending: PendingTrailers) { storage = .pending(pending) }
 
@@ -51,20 +53,50 @@ public struct HTTPTrailers: Sendable {
     public static func pending() -> Self { Self(PendingTrailers()) }
 
     /// The fields; `nil` until the content has ended, or if the source can't tell. Fields from ``atEnd(_:)`` are computed.
-    public var fields: HTTPFields? {
-        let fields: HTTPFields? =
-            switch storage {
-            case .known(let fields): fields
-            case .pending(let pending): pending.end.withLock { $0 ?? nil }
-            case .computed(let compute): Self.allowed(compute())
-            }
-        guard let fields, let isLeftOut else { return fields }
-        return HTTPFields(fields.filter { !isLeftOut($0.name) })
-    }
+    public var fields: HTTPFields? { given.map(allowed) }
 
     /// The fields that are known before the content ends.
-    var earlyFields: HTTPFields? {
-        if case .computed = storage { nil } else { fields }
+    package var earlyFields: HTTPFields? { isComputed ? nil : fields }
+
+    /// Why a request with the fields that are known before its content can't be sent, if it can't.
+    var earlyRefusal: String? { isComputed ? nil : given.flatMap(Self.refusal) }
+
+    /// The fields of a request whose content has been read to its end.
+    ///
+    /// - Throws: ``TransportError`` with `trailersNotReceived` if nobody has called ``receive(_:)`` with fields, and with
+    ///   `invalidRequest` if a trailer can't hold them.
+    package func fieldsAtEnd() throws(TransportError) -> HTTPFields {
+        guard let given else {
+            throw TransportError(
+                .trailersNotReceived,
+                "The content of the request has ended, and its trailers aren't known: call HTTPTrailers.receive(_:)."
+            )
+        }
+        if let refusal = Self.refusal(of: given) { throw TransportError(.invalidRequest, refusal) }
+        return allowed(given)
+    }
+
+    private var isComputed: Bool { if case .computed = storage { true } else { false } }
+
+    private var given: HTTPFields? {
+        switch storage {
+        case .known(let fields): fields
+        case .pending(let pending): pending.end.withLock { $0 ?? nil }
+        case .computed(let compute): compute()
+        }
+    }
+
+    private func allowed(_ given: HTTPFields) -> HTTPFields {
+        let isRemoved = { field in Self.refusal(of: field) != nil || isLeftOut?(field.name) == true }
+        return given.contains(where: isRemoved) ? HTTPFields(given.filter { !isRemoved($0) }) : given
+    }
+
+    private static func refusal(of fields: HTTPFields) -> String? { fields.lazy.compactMap(refusal).first }
+
+    /// Why a field can't be in a trailer; `nil` if it can.
+    private static func refusal(of field: HTTPField) -> String? {
+        if let reason = field.invalidity { return reason }
+        return forbidden.contains(field.name) ? "A trailer can't hold the field \(field.name) (RFC 9110 §6.5.1)." : nil
     }
 
     /// The same trailers without some fields, which may not be known yet.
@@ -86,13 +118,7 @@ public struct HTTPTrailers: Sendable {
     /// - Parameter fields: the fields; empty if the content had none, `nil` if the source can't tell.
     public func receive(_ fields: HTTPFields?) {
         guard case .pending(let pending) = storage else { return }
-        let allowed = fields.map(Self.allowed)
-        pending.end.withLock { if $0 == nil { $0 = .some(allowed) } }
-    }
-
-    private static func allowed(_ fields: HTTPFields) -> HTTPFields {
-        guard fields.contains(where: { forbidden.contains($0.name) || !$0.isValid }) else { return fields }
-        return HTTPFields(fields.filter { !forbidden.contains($0.name) && $0.isValid })
+        pending.end.withLock { if $0 == nil { $0 = .some(fields) } }
     }
 
     // Framing, routing, request modifiers, authentication, response control data, and processing of the content, in the order

@@ -12,9 +12,12 @@ extension HTTPContext {
     /// request.context.requestTrailers = .atEnd { ["Repr-Digest": checksum.field] }
     /// ```
     /// The closure of ``HTTPTrailers/atEnd(_:)`` is called when the body has been read to its end. A body that can be read again is
-    /// read once for each sending, so what is computed from its chunks must begin again with them. Trailers made by
-    /// ``HTTPTrailers/pending()`` must have got their fields by then, or the call fails with
-    /// ``HTTPErrorCode/trailersNotReceived``. Each transport adds the field `Trailer` if all fields are known before the content
+    /// read once for each sending, so what is computed from its chunks must begin again with them. After a timeout, a chunk of the
+    /// last reading may still arrive when the next one has begun: only a one-shot stream rules that out. Trailers made by
+    /// ``HTTPTrailers/pending()`` must have got their fields by the end of the body, or the call fails with
+    /// ``HTTPErrorCode/trailersNotReceived``; they stay the same for each sending. Fields that no trailer may hold
+    /// (``HTTPTrailers``) fail the call with ``HTTPErrorCode/invalidRequest``, before anything is sent if they are known by then.
+    /// Each transport adds the field `Trailer` if all fields are known before the content
     /// and the request has no such field.
     ///
     /// A request with trailers is sent over HTTP/1.1 in chunks, without `Content-Length`, by `CurlTransport`. A transport that can't
@@ -24,19 +27,6 @@ extension HTTPContext {
     public var requestTrailers: HTTPTrailers? {
         get { self[RequestTrailersKey.self] }
         set { self[RequestTrailersKey.self] = newValue }
-    }
-}
-
-extension HTTPTrailers {
-    /// The fields of a request whose content has been read to its end.
-    ///
-    /// - Throws: ``TransportError`` with `trailersNotReceived` if nobody has called ``receive(_:)`` with fields.
-    package func fieldsAtEnd() throws(TransportError) -> HTTPFields {
-        if let fields { return fields }
-        throw TransportError(
-            .trailersNotReceived,
-            "The content of the request has ended, and its trailers aren't known: call HTTPTrailers.receive(_:)."
-        )
     }
 }
 
