@@ -7,8 +7,21 @@ internal import Synchronization
 /// The request doesn't get a response then, but a `CancellationError`. Every interceptor passes this error on: it isn't retried,
 /// stored, judged or counted. A made-up response could be stored by a cache, opened as an envelope, or close a circuit.
 ///
-/// After a 401, the chain first gets that response, so that `retryOnUnauthorized` replaces the credential.
+/// After a 401, the chain first gets that response, so that `retryOnUnauthorized` replaces the credential. If the request has
+/// another token than the rejected one, somebody has replaced it already, and the request is right.
 struct RequestPreparation: Sendable {
+    /// The 401 to the earlier attempt.
+    struct Rejection: Sendable {
+        let response: HTTPResponse
+        /// The token that the server rejected, if it is known: the earlier attempt may be of another launch.
+        let token: SentToken?
+
+        init(_ response: HTTPResponse, of token: SentToken?) {
+            self.response = response
+            self.token = token
+        }
+    }
+
     private let client: Client
 
     init(_ client: Client) {
@@ -40,8 +53,8 @@ struct RequestPreparation: Sendable {
     /// Returns the request as the chain would send it.
     ///
     /// - Parameter rejection: the 401 to the earlier attempt, if any.
-    /// - Throws: ``BackgroundTransferError`` with `answeredByChain`; errors of the chain.
-    func prepare(_ request: HTTPRequest, after rejection: HTTPResponse? = nil) async throws -> HTTPRequest {
+    /// - Throws: ``BackgroundTransferError`` with `answeredByChain`; errors of the chain, such as that of a refresh.
+    func prepare(_ request: HTTPRequest, after rejection: Rejection? = nil) async throws -> HTTPRequest {
         let capture = RequestCapture(rejection: rejection)
         var given = request
         given.context.capture = capture
@@ -65,6 +78,8 @@ struct RequestPreparation: Sendable {
                 request: request
             )
         }
+        // Otherwise the request with the rejected token would be sent again.
+        if let failure, capture.isRejected, !failure.isReplayedRejection { throw failure }
         prepared.context.capture = nil
         prepared.context.isForDownloadedPart = request.context.isForDownloadedPart
         prepared.context.responseBody = request.context.responseBody
@@ -76,34 +91,66 @@ struct RequestPreparation: Sendable {
     }
 }
 
+/// Tells whether two requests have the same bearer token, without keeping the token.
+struct SentToken: Sendable, Hashable {
+    /// Each process has its own hash function.
+    private let hash: Int
+
+    /// `nil` for a request without a bearer token. Other credentials, such as signatures, differ with each request.
+    init?(_ request: HTTPRequest) {
+        guard let value = request.headerFields[.authorization], value.lowercased().hasPrefix("bearer ") else { return nil }
+        hash = value.hashValue
+    }
+}
+
 /// The first request that reaches the end of the chain, or the one after the rejection. An interceptor that repeats every failure
 /// may send more.
 private final class RequestCapture: Sendable {
     private struct State {
         var request: HTTPRequest?
-        var rejection: HTTPResponse?
+        var rejection: RequestPreparation.Rejection?
         var isRejected = false
     }
 
     private let state: Mutex<State>
 
-    init(rejection: HTTPResponse?) { state = Mutex(State(rejection: rejection)) }
+    init(rejection: RequestPreparation.Rejection?) { state = Mutex(State(rejection: rejection)) }
 
     var request: HTTPRequest? { state.withLock(\.request) }
+
+    /// Whether the request got the rejection, and no other followed.
+    var isRejected: Bool { state.withLock(\.isRejected) }
 
     /// Takes a request. Returns the response to it, or `nil` if it ends here.
     func take(_ request: HTTPRequest) -> HTTPResponse? {
         state.withLock { state in
             if state.request == nil || state.isRejected { state.request = request }
-            state.isRejected = state.rejection != nil
-            defer { state.rejection = nil }
-            return state.rejection
+            state.isRejected = false
+            guard let rejection = state.rejection else { return nil }
+            state.rejection = nil
+            if let sent = rejection.token, let next = SentToken(request), next != sent { return nil }
+            state.isRejected = true
+            return rejection.response
         }
+    }
+}
+
+extension Error {
+    /// Whether an interceptor made this error of the replayed rejection.
+    fileprivate var isReplayedRejection: Bool {
+        (self as? any HTTPError)?.response?.context.isReplayedRejection == true
     }
 }
 
 extension HTTPContext {
     private enum CaptureKey: HTTPContextKey { static var defaultValue: RequestCapture? { nil } }
+    private enum ReplayKey: HTTPContextKey { static var defaultValue: Bool { false } }
+
+    /// On a response: it is the 401 to the earlier attempt.
+    fileprivate var isReplayedRejection: Bool {
+        get { self[ReplayKey.self] }
+        set { self[ReplayKey.self] = newValue }
+    }
 
     /// On a request that is being prepared: where its final form goes.
     fileprivate var capture: RequestCapture? {
@@ -121,6 +168,7 @@ private struct CapturingTransport: Transport {
         guard let capture = request.context.capture else { return try await base.send(request) }
         guard var rejection = capture.take(request) else { throw CancellationError() }
         rejection.url = request.url
+        rejection.context.isReplayedRejection = true
         return rejection
     }
 }

@@ -16,6 +16,8 @@ final class TransferCore: Sendable {
         var isDelivering = false
         /// The contents of the responses to uploads.
         var contents: [BackgroundTransfer.ID: Data] = [:]
+        /// The tokens of the last attempts that this launch started.
+        var tokens: [BackgroundTransfer.ID: SentToken] = [:]
         var observers: [BackgroundTransfer.ID: [Int: AsyncStream<TransferProgress>.Continuation]] = [:]
         var waiters: [Int: AsyncStream<Void>.Continuation] = [:]
         var lastNumber = 0
@@ -35,7 +37,10 @@ final class TransferCore: Sendable {
         /// The conditions of the system's session; `nil` if the process runs the transfers.
         let replacement: SessionReplacement?
 
-        func prepare(_ request: HTTPRequest, after rejection: HTTPResponse? = nil) async throws -> HTTPRequest {
+        func prepare(
+            _ request: HTTPRequest,
+            after rejection: RequestPreparation.Rejection? = nil
+        ) async throws -> HTTPRequest {
             let prepared = try await preparation.prepare(request, after: rejection)
             try replacement?.check(prepared)
             return prepared
@@ -141,6 +146,7 @@ extension TransferCore {
     private func deliver(_ record: TransferRecord, _ ending: TransferEnding) {
         let (observers, isFirst) = state.withLock { state in
             let content = state.contents.removeValue(forKey: record.transferID) ?? Data()
+            state.tokens[record.transferID] = nil
             if !state.isClosed {
                 state.ends.append(.init(transfer: record.transfer, result: ending.result(content: content)))
             }
@@ -245,9 +251,11 @@ extension TransferCore {
             throw error
         }
         for effect in effects { perform(effect) }
+        state.withLock { $0.tokens[record.transferID] = SentToken(request) }
         do {
             try current?.start(record.task, request, upload: upload)
         } catch {
+            state.withLock { _ = $0.tokens.removeValue(forKey: record.transferID) }
             handle(.notStarted(record.task))
             throw error
         }
@@ -262,7 +270,10 @@ extension TransferCore {
             do {
                 let end = BackgroundTransfer.End(transfer: record.failedTransfer, result: .failure(failure.error))
                 guard let request = try await renewing(end) else { return handle(.notRenewed(record.task)) }
-                let prepared = try await settings.prepare(request, after: failure.rejection)
+                let rejection = failure.rejection.map { response in
+                    RequestPreparation.Rejection(response, of: state.withLock { $0.tokens[record.transferID] })
+                }
+                let prepared = try await settings.prepare(request, after: rejection)
                 try await start(record, prepared)
             } catch {
                 settings.report(error)
@@ -273,10 +284,23 @@ extension TransferCore {
 
     @concurrent
     private func start(_ record: TransferRecord, _ request: HTTPRequest) async throws {
+        guard try isCurrent(record) else { return }
         let (request, upload) = try await content(of: request, for: record)
-        guard state.withLock({ !$0.isClosed && $0.machine.isCurrent(record.task) }) else { return }
+        guard try isCurrent(record) else { return }
+        state.withLock { $0.tokens[record.transferID] = SentToken(request) }
         try current?.start(record.task, request, upload: upload)
         handle(.started(record.task))
+    }
+
+    /// Whether an attempt may start. If the transfer has been cancelled, removes its content, which may have been written since.
+    private func isCurrent(_ record: TransferRecord) throws(SystemCallFailure) -> Bool {
+        try state.withLock { state throws(SystemCallFailure) in
+            // After a close, the files belong to the next launch.
+            if state.isClosed { return false }
+            if state.machine.isCurrent(record.task) { return true }
+            try state.folder.removeUpload(of: record.transferID)
+            return false
+        }
     }
 
     /// The request with its content in a file, because a background session sends nothing else.
@@ -299,7 +323,8 @@ extension TransferCore {
         if let file = request.body.file { return (request, file) }
         let file = state.withLock { $0.folder.upload(of: record.transferID) }
         var request = request
-        try await request.body.write(to: file, upTo: .max)
+        // The app's content, which others mustn't read if the app has chosen a folder that they can read.
+        try await request.body.write(to: file, upTo: .max, permissions: 0o600)
         request.body = try HTTPBody(file: file)
         return (request, file)
     }

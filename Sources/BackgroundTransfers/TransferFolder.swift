@@ -32,10 +32,14 @@ struct TransferFolder: TransferStorage, Sendable {
         return support.appending(path: "BackgroundTransfers").appending(path: name)
     }
 
-    /// Creates the folder, unless it exists.
+    /// Creates the folder, for this user alone, unless it exists.
     func create() throws(TransportError) {
         try usable {
-            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                at: url,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
             #if canImport(Darwin) && !os(macOS)
             // Transfers end while the device is locked. New files inherit the class.
             try FileManager.default.setAttributes(
@@ -112,6 +116,9 @@ struct TransferFolder: TransferStorage, Sendable {
             throw TransportError(.unwritableFile, "A record can't be written to \(url.path).")
         }
     }
+
+    /// Removes the content of an upload, if it is in the folder.
+    func removeUpload(of id: BackgroundTransfer.ID) throws(SystemCallFailure) { try FileName.remove(upload(of: id).path) }
 
     func remove(_ record: TransferRecord) throws {
         let names = ["\(record.id).json", "\(record.id).upload", "\(record.id).incoming"]

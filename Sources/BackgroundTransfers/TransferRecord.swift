@@ -132,8 +132,11 @@ struct TransferFailure: Codable, Sendable, Hashable {
         return BackgroundTransferError(code, message, response: response?.response())
     }
 
-    /// The 401 that refused the credential, if that was the failure.
-    var rejection: HTTPResponse? { response?.status == 401 ? response?.response() : nil }
+    /// The 401 that refused the credential, if that was the failure. Another origin didn't get the credential.
+    var rejection: HTTPResponse? {
+        guard let response, response.status == 401, !response.isElsewhere else { return nil }
+        return response.response()
+    }
 
     /// Whether a fresh request may succeed: the credential was refused, or the transfer stopped without an outcome.
     var isRenewable: Bool {

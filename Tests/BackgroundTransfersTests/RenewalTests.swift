@@ -45,6 +45,76 @@ import TransportTesting
         #expect(refreshes.value == 1)
     }
 
+    /// A sign-in between the 401 and the renewal has already replaced the token.
+    @Test func tokenThatWasNeverSentIsNotRefreshed() async throws {
+        let world = try TransferWorld()
+        world.stub.enqueue(.text("no", status: 401), .text("film"))
+        let refreshes = Tally()
+        let tokens = TokenStore(.init("A"), origins: [try #require(Origin(apiURL))]) { _ in
+            refreshes.count()
+            return .init("C")
+        }
+        let transfers = try world.launch([.retryOnUnauthorized(tokens), .bearerAuth(tokens)]) { _ in
+            tokens.signIn(.init("B"))
+            return request()
+        }
+        try await transfers.download(request(), to: world.file)
+        let end = await world.ends.reached(1)[0]
+        #expect(try end.result.get().status == 200)
+        #expect(world.stub.requests.map { $0.headerFields[.authorization] } == ["Bearer A", "Bearer B"])
+        #expect(refreshes.value == 0)
+    }
+
+    @Test func rejectedTokenIsNotSentAgainAfterAFailedRefresh() async throws {
+        struct NoRefresh: Error {}
+        let world = try TransferWorld()
+        world.stub.on(.get, "/v1/*", .text("no", status: 401))
+        let tokens = TokenStore(.init("A"), origins: [try #require(Origin(apiURL))]) { _ in throw NoRefresh() }
+        let transfers = try world.launch([.retryOnUnauthorized(tokens), .bearerAuth(tokens)]) { _ in request() }
+        try await transfers.download(request(), to: world.file)
+        let end = await world.ends.reached(1)[0]
+        #expect(end.failure?.isUnauthorized == true)
+        #expect(world.stub.requests.count == 1)
+        #expect(world.problems.withLock { $0 }.contains { "\($0)".contains("NoRefresh") || $0 is NoRefresh })
+    }
+
+    /// Without an interceptor that handles the 401, the app replaces the credential itself.
+    @Test(arguments: [true, false]) func chainThatPassesThe401OnPreparesTheRequest(judges: Bool) async throws {
+        let world = try TransferWorld()
+        world.stub.enqueue(.text("no", status: 401), .text("film"))
+        let transfers = try world.launch(judges ? [.validateStatus()] : []) { _ in
+            var renewed = request()
+            renewed.headerFields["X-Key"] = "2"
+            return renewed
+        }
+        try await transfers.download(request(), to: world.file)
+        let end = await world.ends.reached(1)[0]
+        #expect(try end.result.get().status == 200)
+        #expect(world.stub.requests.map { $0.headerFields["X-Key"] } == [nil, "2"])
+    }
+
+    @Test func anotherOriginDoesNotRejectTheToken() async throws {
+        let world = try TransferWorld()
+        world.stub.on(.get, "/v1/*", .status(302, headers: [.location: "https://cdn.example/film"]))
+        let stub = world.stub
+        stub.on(.get, "/film") { _ in
+            stub.requests.count < 3 ? .text("no", status: 401) : .text("film")
+        }
+        let refreshes = Tally()
+        let tokens = TokenStore(.init("A"), origins: [try #require(Origin(apiURL))]) { _ in
+            refreshes.count()
+            return .init("B")
+        }
+        let transfers = try world.launch([.retryOnUnauthorized(tokens), .bearerAuth(tokens)]) { _ in request() }
+        try await transfers.download(request(), to: world.file, allowsOtherOrigins: true)
+        let end = await world.ends.reached(1)[0]
+        #expect(try end.result.get().status == 200)
+        #expect(refreshes.value == 0)
+        #expect(
+            world.stub.requests.map { $0.headerFields[.authorization] } == ["Bearer A", nil, "Bearer A", nil]
+        )
+    }
+
     @Test func chainGetsNoResponseWithoutA401() async throws {
         let seen = Notes<Int>()
         let chain: any Interceptor = .intercept { request, next in
@@ -118,6 +188,37 @@ import TransportTesting
         gate.open()
         await transfers.eventsDelivered()
         #expect(world.stub.requests.count == 1 && world.names == [])
+    }
+
+    @Test func cancellingWhileTheContentIsReadLeavesNoFile() async throws {
+        let world = try TransferWorld()
+        world.stub.enqueue(.text("no", status: 401))
+        let (entered, gate, removed) = (Latch(), Gate(), Latch())
+        let transfers = try world.launch { _ in
+            request(
+                filmURL,
+                .post,
+                .restartable(length: 4) {
+                    AsyncStream { feed in
+                        entered.open()
+                        Task {
+                            await gate.opened()
+                            feed.yield(Data("film".utf8))
+                            feed.finish()
+                            removed.open()
+                        }
+                    }
+                }
+            )
+        }
+        let transfer = try await transfers.upload(request(filmURL, .post, "film"))
+        await entered.opened()
+        transfers.cancel(transfer.id)
+        #expect(await world.ends.reached(1)[0].failure is CancellationError)
+        gate.open()
+        await removed.opened()
+        while !world.names.isEmpty { await Task.yield() }
+        #expect(world.stub.requests.count == 1)
     }
 
     /// The renewal of a machine, in every order of the events that can come with it.

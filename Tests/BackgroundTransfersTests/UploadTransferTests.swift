@@ -64,6 +64,20 @@ import TransportTesting
         #expect(error?.code == .unsupported && world.names == [])
     }
 
+    @Test func contentIsReadableByItsUserAlone() async throws {
+        let world = try TransferWorld()
+        let held = HeldTransport()
+        let transfers = try world.launch(over: held)
+        let transfer = try await transfers.upload(request(filmURL, .post, "secret"))
+        func permissions(_ file: URL) throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+        }
+        #expect(try permissions(world.records) == 0o700)
+        #expect(try permissions(world.records.appending(path: "\(transfer.id).upload")) == 0o600)
+        held.answer()
+        _ = await world.ends.reached(1)
+    }
+
     @Test func longContentOfAResponseIsCut() async throws {
         let world = try TransferWorld()
         world.stub.enqueue(.data(Data(repeating: 1, count: 1 << 20)))
