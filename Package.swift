@@ -158,7 +158,7 @@ let package = Package(
         .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
         .executableTarget(
             name: "LoadProbe",
-            dependencies: ["Transport", "TestSupport"],
+            dependencies: ["Interceptors", "Transport", "TestSupport"],
             path: "Tests/LoadProbe",
             swiftSettings: settings
         ),

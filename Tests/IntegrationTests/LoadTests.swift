@@ -52,5 +52,19 @@ import TransportTesting
         server.on(.put, "/") { MockResponse.status(200, body: "\($0.bodyLength)") }
         try await Self.probe("upload", "\(FullLoad.isOn ? 1 << 30 : 256 << 20)", server.url.absoluteString + "/")
     }
+
+    @Test(arguments: [
+        ("events", "text/event-stream", "id: 7\nevent: row\ndata: $\ndata: end\n\n"),
+        ("lines", "application/x-ndjson", #"{"text":"$"}"# + "\n"),
+    ])
+    func streamOfAnyNumberOfRecordsTakesNoMemory(kind: String, type: String, record: String) async throws {
+        let text = record.replacing("$", with: String(repeating: "x", count: 1_000))
+        let chunk = Data(String(repeating: text, count: 64).utf8)
+        let times = (FullLoad.isOn ? 1 << 30 : 32 << 20) / chunk.count
+        let server = try MockServer()
+        server.on(.get, "/first", .repeating(chunk, times: 16, headers: [.contentType: type]))
+        server.on(.get, "/all", .repeating(chunk, times: times, headers: [.contentType: type]))
+        try await Self.probe(kind, "\(64 * times)", server.url.absoluteString)
+    }
 }
 #endif

@@ -8,7 +8,7 @@ import Transport
         #if os(Linux)
         let arguments = CommandLine.arguments
         guard arguments.count >= 4, let number = Int(arguments[2]), let url = URL(string: arguments[3]) else {
-            throw LoadFailure(description: "LoadProbe faults|download|upload|pause|lookup NUMBER URL [http2]")
+            throw LoadFailure(description: "LoadProbe faults|download|upload|pause|events|lines|lookup NUMBER URL [http2]")
         }
         let versions: CurlTransport.Versions = arguments.last == "http2" ? .http2PriorKnowledge : .negotiated
         let stream = StreamLoad(size: number, url: url, versions: versions)
@@ -17,6 +17,8 @@ import Transport
         case "download": try await stream.download()
         case "upload": try await stream.upload()
         case "pause": try await stream.pause()
+        case "events": try await stream.events()
+        case "lines": try await stream.lines()
         case "lookup": try await LookupProbe(url: url).run()
         default: throw LoadFailure(description: "There is no \(arguments[1]).")
         }

@@ -1,7 +1,7 @@
 #if os(Linux)
 import Foundation
+import Interceptors
 import TestSupport
-import Transport
 
 /// Transfers bodies far larger than memory, and checks that memory doesn't grow.
 struct StreamLoad {
@@ -60,13 +60,46 @@ struct StreamLoad {
         await transport.shutDown()
     }
 
-    private func expectConstantMemory(_ name: String, during work: () async throws -> Void) async throws {
+    /// The number is that of the events. The server sends fewer at `/first`.
+    func events() async throws {
+        try await read("events") { client, path in
+            try await client.events(path, reconnection: nil).reduce(into: 0) { count, event in
+                count += event.data.isEmpty ? 0 : 1
+            }
+        }
+    }
+
+    /// The number is that of the lines. The server sends fewer at `/first`.
+    func lines() async throws {
+        struct Row: Decodable, Sendable { let text: String }
+        try await read("JSON lines") { client, path in
+            try await client.lines(path, as: Row.self).reduce(into: 0) { count, row in count += row.text.isEmpty ? 0 : 1 }
+        }
+    }
+
+    private func read(_ kind: String, _ count: (Client, RequestTarget) async throws -> Int) async throws {
+        let transport = transport
+        let client = Client(baseURL: url, interceptors: [], transport: transport)
+        // The first ones fill caches of the libraries, such as those of the decoder.
+        _ = try await count(client, "/first")
+        try await expectConstantMemory("\(size) \(kind)", limit: 8 << 20) {
+            let found = try await count(client, "/all")
+            try check(found == size, "Only \(found) came.")
+        }
+        await transport.shutDown()
+    }
+
+    private func expectConstantMemory(
+        _ name: String,
+        limit: Int = 32 << 20,
+        during work: () async throws -> Void
+    ) async throws {
         OwnProcess.forgetPeak()
         let (before, start) = (OwnProcess.memory, ContinuousClock.now)
         try await work()
         let growth = OwnProcess.peakMemory - before
         print("measured: \(name) in \(start.duration(to: .now)): memory grew by at most \(growth >> 10) KB")
-        try check(growth < 32 << 20, "Too much memory.")
+        try check(growth < limit, "Too much memory.")
     }
 
     private struct Repeated: AsyncSequence, Sendable {
