@@ -21,8 +21,14 @@ struct ResponseDecoding: Sendable {
     }
 
     /// Throws if the status is no success, as ``value(_:of:)`` does. The content is left as it is otherwise.
-    func checkStatus(of response: HTTPResponse, as type: Any.Type) async throws {
-        try await observed(response) { try await requireSuccess(type, response) }
+    ///
+    /// - Parameter refused: successes whose content isn't what was asked for.
+    func checkStatus(
+        of response: HTTPResponse,
+        as type: Any.Type,
+        except refused: Set<HTTPResponse.Status> = []
+    ) async throws {
+        try await observed(response) { try await requireSuccess(type, response, except: refused) }
     }
 
     /// Discards the content and throws if the content isn't of a media type.
@@ -47,8 +53,13 @@ struct ResponseDecoding: Sendable {
         }
     }
 
-    private func requireSuccess(_ type: Any.Type, _ response: HTTPResponse) async throws {
-        guard response.status.kind == .successful || response.context.isStatusAccepted else {
+    private func requireSuccess(
+        _ type: Any.Type,
+        _ response: HTTPResponse,
+        except refused: Set<HTTPResponse.Status> = []
+    ) async throws {
+        let isSuccess = response.status.kind == .successful && !refused.contains(response.status)
+        guard isSuccess || response.context.isStatusAccepted else {
             throw failure(
                 .unacceptedStatus,
                 type,

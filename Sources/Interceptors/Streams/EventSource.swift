@@ -4,6 +4,8 @@ internal import Transport
 /// The settings of an event stream, and how a connection to it is made.
 struct EventSource: Sendable {
     static let mediaType = "text/event-stream"
+    /// Successes that RFC 9110 defines without content, or with a part of it (§15.3.6, §15.3.7).
+    private static let withoutStream: Set<HTTPResponse.Status> = [205, 206]
     /// Servers limit the length of a field, often to 8 KiB for all fields of a request.
     private static let longestID = 4 << 10
 
@@ -39,7 +41,7 @@ struct EventSource: Sendable {
             return nil
         }
         let decoding = ResponseDecoding(decoder: client.decoder, method: sent.method, url: sent.url)
-        try await decoding.checkStatus(of: response, as: ServerSentEvent.self)
+        try await decoding.checkStatus(of: response, as: ServerSentEvent.self, except: Self.withoutStream)
         try await decoding.checkMediaType(of: response, as: ServerSentEvent.self, Self.mediaType)
         let parser = EventStreamParser(limit: limit, lastEventID: lastEventID, retry: retry)
         return EventConnection(response.body, parser: parser, request: sent, time: time)

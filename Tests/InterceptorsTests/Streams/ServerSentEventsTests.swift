@@ -112,7 +112,16 @@ func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, eve
         #expect(try await iterator.next() == nil)
     }
 
-    @Test(arguments: [404, 500, 503, 301] as [HTTPResponse.Status])
+    /// RFC 9110 §15: a client treats a success that it doesn't know as a 200.
+    @Test(arguments: [200, 201, 202, 203, 210, 299] as [HTTPResponse.Status])
+    func aSuccessIsAStream(status: HTTPResponse.Status) async throws {
+        stub.enqueue(
+            .status(status, headers: [.contentType: "text/event-stream"], body: "data: x\n\n"), .status(204)
+        )
+        #expect(try await all(events()).map(\.data) == ["x"])
+    }
+
+    @Test(arguments: [205, 206, 301, 404, 410, 500, 503] as [HTTPResponse.Status])
     func anyOtherStatusIsAnError(status: HTTPResponse.Status) async throws {
         stub.enqueue(.status(status, headers: [.contentType: "text/event-stream"], body: "data: x\n\n"))
         let failure = await #expect(throws: DecodingFailure.self) { try await all(events()) }

@@ -57,6 +57,25 @@ import TransportTesting
         try await client.get("/users/42")
     }
 
+    /// Each connection starts at the stream's own URL.
+    @Test(arguments: [301, 302, 303, 307, 308] as [HTTPResponse.Status])
+    func anEventStreamFollowsRedirects(status: HTTPResponse.Status) async throws {
+        stub.on(.get, "https://api.example.com/**", .status(status, headers: [.location: "https://b.example/live"]))
+        stub.on(.get, "https://b.example/live", stream("id: 7\ndata: a\n\n"), times: 1)
+        stub.on(.get, "https://b.example/live", .status(204))
+        let events = client([.followRedirects()]).events("/stream", time: .manual(clock))
+        let all = try await clock.run {
+            var all: [ServerSentEvent] = []
+            for try await event in events { all.append(event) }
+            return all
+        }
+        #expect(all.map(\.data) == ["a", "a"])
+        #expect(stub.requests.map { $0.url.host() } == ["api.example.com", "b.example", "api.example.com", "b.example"])
+        #expect(stub.requests.map { $0.headerFields["Last-Event-ID"] } == [nil, nil, "7", "7"])
+        #expect(stub.requests.allSatisfy { $0.headerFields[.accept] == "text/event-stream" && $0.method == .get })
+        #expect(stub.openBodies == 0)
+    }
+
     @Test func aCacheNeitherStoresAnEventStreamNorAnswersIt() async throws {
         stub.on(.get, "**/stream", stream("data: a\n\n", headers: [.cacheControl: "max-age=3600"]))
         let client = client([.cache(.memory(), time: .manual(clock))])
