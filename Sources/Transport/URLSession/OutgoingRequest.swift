@@ -121,3 +121,10 @@ package struct OutgoingRequest {
         TransportError(.unsupported, message, request: request)
     }
 }
+
+extension HTTPRequest {
+    /// Whether the request is part of an upload that its caller resumes, by the IETF draft or by tus 1.0.
+    package var isOfResumableUpload: Bool {
+        headerFields.contains("Upload-Draft-Interop-Version") || headerFields.contains("Tus-Resumable")
+    }
+}

@@ -152,6 +152,16 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     }
 
     #if !canImport(FoundationNetworking)
+    // The system resumes an upload of a stream by itself if the server has the protocol.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStreamFrom offset: Int64,
+        completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        completionHandler(transfer(task)?.bodyStream(from: offset))
+    }
+
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,

@@ -229,14 +229,16 @@ extension SessionTransfer {
     func measured(_ metrics: ExchangeMetrics) { state.withLock { $0.metrics = metrics } }
 
     /// Returns the content as a stream. A second request for it starts over if the body can be read again.
-    func bodyStream() -> InputStream? {
+    ///
+    /// - Parameter offset: the number of bytes that the server has, if the system resumes an upload.
+    func bodyStream(from offset: Int64 = 0) -> InputStream? {
         guard request.body.isReadable else {
             fail(TransportError.bodyNotReplayable(request: request))
             return nil
         }
         guard let (input, stream) = UploadStream.make() else { return nil }
         let filling = Task { [weak self, body = request.body] in
-            if let error = await UploadPump.fill(stream, from: body) { self?.fail(error) }
+            if let error = await UploadPump.fill(stream, from: body, at: offset) { self?.fail(error) }
         }
         let replaced = upload.withLock { upload in
             defer { upload = (stream, filling) }

@@ -303,8 +303,8 @@ extension URLSessionTransport {
     ///
     /// Upload tasks resume by themselves if the server has the draft's protocol. Data tasks don't, so nothing is resumed twice.
     private func launchByDataTask(_ outgoing: URLRequest, for transfer: SessionTransfer) -> Bool {
-        let (body, fields) = (transfer.request.body, transfer.request.headerFields)
-        guard fields.contains("Upload-Draft-Interop-Version") || fields.contains("Tus-Resumable") else { return false }
+        guard transfer.request.isOfResumableUpload else { return false }
+        let body = transfer.request.body
         var outgoing = outgoing
         if let bytes = body.bytes {
             outgoing.httpBody = bytes

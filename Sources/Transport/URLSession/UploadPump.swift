@@ -18,11 +18,18 @@ enum UploadPump {
     ///   or has finished the call, and reports each case separately.
     /// - If reading the body fails, the sink stays open, because closing it would mark the content as complete.
     ///
+    /// - Parameter offset: the number of bytes to leave out, because the server has them. A body that isn't seekable is read from
+    ///   its start.
     /// - Returns: the error of reading the body; `nil` if the body was read to its end, or the rest isn't needed.
-    static func fill(_ sink: some UploadSink, from body: HTTPBody) async -> (any Error)? {
+    static func fill(_ sink: some UploadSink, from body: HTTPBody, at offset: Int64 = 0) async -> (any Error)? {
+        let rest = body.content(from: offset)
+        var unneeded = rest == nil ? offset : 0
         do {
-            try await body.forEachSentChunk { chunk in
-                guard await sink.write(chunk) else { throw Refused() }
+            try await (rest ?? body).forEachSentChunk { chunk in
+                let needed = unneeded > 0 ? chunk.dropFirst(Int(clamping: unneeded)) : chunk
+                unneeded -= Int64(chunk.count - needed.count)
+                if needed.isEmpty, !chunk.isEmpty { return }
+                guard await sink.write(needed) else { throw Refused() }
             }
             sink.close()
             return nil

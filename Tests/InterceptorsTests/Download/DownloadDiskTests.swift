@@ -69,6 +69,63 @@ import Testing
         #expect(place.content == film)
     }
 
+    #if os(Linux)
+    // From one page, which is less than the state file needs, to slightly less than the film.
+    @Test(
+        .enabled("Only root may mount a small disk, and not in every container.") { try await SmallDisk.mustRun() },
+        arguments: [4, 8, 12, 16, 60],
+        [DownloadResuming.never] + DownloadResuming.bothExtents
+    )
+    func aFullDiskEndsTheCallAndALaterOneGoesOn(kilobytes: Int, resuming: DownloadResuming) async throws {
+        let film = Data.letters(64 << 10)
+        let place = try Destination()
+        let mount = try await SmallDisk.mount(kilobytes: kilobytes, at: place.folder.url)
+        try #require(mount.status == 0, "\(mount.complaint)")
+        let server = RangedFile(film)
+        let error = await #expect(throws: DownloadError.self) {
+            try await makeClient(server.stub()).download("/film", to: place.file, resuming: resuming)
+        }
+        let content = place.content
+        #expect(try await SmallDisk.resize(to: 1_000, at: place.folder.url) == 0)
+        try await makeClient(server.stub()).download("/film", to: place.file, resuming: resuming)
+        let (complete, names) = (place.content, place.names)
+        #expect(try await SmallDisk.unmount(at: place.folder.url) == 0)
+        #expect(error?.code == .diskFull)
+        #expect(content == nil)
+        #expect(complete == film && names == ["film.mp4"])
+    }
+    #endif
+
+    /// The transport of a cancelled call may still deliver a chunk.
+    @Test func aStragglerOfACancelledCallCannotWrite() async throws {
+        let place = try Destination()
+        let (begun, late) = (Latch(), Latch())
+        let transport = StubTransport { [film] _ in
+            HTTPResponse(
+                status: 200,
+                headerFields: [.eTag: "\"0\"", .contentLength: "100"],
+                body: .oneShot(LatePieces(bytes: film, latch: late))
+            )
+        }
+        let task = Task {
+            try await makeClient(transport).download("/film", to: place.file, resuming: .acrossLaunches) { _ in
+                begun.open()
+            }
+        }
+        await begun.opened()
+        task.cancel()
+        let busy = await #expect(throws: DownloadError.self) {
+            try await makeClient(RangedFile(film).stub()).download("/film", to: place.file, resuming: .acrossLaunches)
+        }
+        #expect(busy?.code == .downloadInProgress)
+        late.open()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        let stub = RangedFile(film).stub()
+        try await makeClient(stub).download("/film", to: place.file, resuming: .acrossLaunches)
+        #expect(stub.ranges == ["bytes=7-"], "nothing was written after the cancellation")
+        #expect(place.content == film)
+    }
+
     @Test func theDiskIsUsedOffTheCallersActor() async throws {
         let place = try Destination()
         let actor = MarkedActor()
@@ -250,4 +307,25 @@ private final class MarkedExecutor: SerialExecutor {
         let job = UnownedJob(job)
         queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
+}
+
+/// The first seven bytes, and the others after the latch has opened, whether the reader is cancelled or not.
+private struct LatePieces: AsyncSequence, Sendable {
+    let bytes: Data
+    let latch: Latch
+
+    struct Iterator: AsyncIteratorProtocol {
+        let bytes: Data
+        let latch: Latch
+        var count = 0
+
+        mutating func next() async throws -> Data? {
+            count += 1
+            if count == 1 { return bytes.prefix(7) }
+            await latch.opened()
+            return count == 2 ? Data(bytes.dropFirst(7)) : nil
+        }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(bytes: bytes, latch: latch) }
 }

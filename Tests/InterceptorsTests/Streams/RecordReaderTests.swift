@@ -106,6 +106,20 @@ import Transport
         }
     }
 
+    @Test func anElementOfASequenceHasALimit() throws {
+        #expect(try records("\u{1E}[345]\n\u{1E}[345]\n", .jsonSequence, limit: 5).count == 2)
+        for size in 1...9 {
+            for element in ["[3456]", "{\"a\":1}", "\"12345\"", "123456", "[\n\n\n\n]"] {
+                for stream in ["\u{1E}\(element)\n", "\u{1E}[1]\n\u{1E}\(element)", "\u{1E}\(element)\u{1E}1\n"] {
+                    let error = #expect(throws: TransportError.self, "\(stream) in pieces of \(size)") {
+                        try records(stream, .jsonSequence, limit: 5, chunkSize: size)
+                    }
+                    #expect(error?.code == .bodyTooLarge)
+                }
+            }
+        }
+    }
+
     @Test(arguments: [1, 2, 3, .max])
     func theLimitOfALineDoesNotCountItsEndOrAMark(chunkSize: Int) throws {
         for stream in ["12345\r\n", "12345\r", "\u{FEFF}12345\r\n"] {
@@ -123,6 +137,27 @@ import Transport
         #expect((0..<4).map { _ in reader.nextBatch().records.count } == [1024, 1024, 952, 0])
         reader.append(Data(String(repeating: String(repeating: "x", count: 8191) + "\n", count: 5).utf8))
         #expect((0..<3).map { _ in reader.nextBatch().records.count } == [3, 2, 0])
+    }
+
+    @Test func chunksMakeNoDifferenceToASequence() throws {
+        var random = SeededGenerator(seed: 4)
+        let pieces = ["\u{1E}", "\u{1E}", "\n", "\n", "[", "]", "{\"a\":", "}", "\"", "\\", "1", "true", " ", "é"]
+        var counts = Set<Int>()
+        for _ in 0..<2000 {
+            let stream = (0..<Int.random(in: 0...30, using: &random)).map { _ in random.oneOf(pieces) }.joined()
+            let whole = Result { text(try records(stream, .jsonSequence, limit: 20)) }
+            let size = Int.random(in: 1...7, using: &random)
+            let split = Result { text(try records(stream, .jsonSequence, limit: 20, chunkSize: size)) }
+            switch (whole, split) {
+            case (.success(let whole), .success(let split)):
+                #expect(whole == split, "\(stream.debugDescription) in pieces of \(size)")
+                counts.insert(whole.count)
+            case (.failure(let whole as TransportError), .failure(let split as TransportError)):
+                #expect(whole.code == split.code, "\(stream.debugDescription) in pieces of \(size)")
+            default: Issue.record("\(stream.debugDescription) in pieces of \(size): \(whole), but \(split)")
+            }
+        }
+        #expect(counts.count > 5)
     }
 
     @Test func chunksMakeNoDifference() throws {

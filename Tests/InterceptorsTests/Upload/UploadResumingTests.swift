@@ -91,6 +91,21 @@ import TransportTesting
         #expect(files.withLock { $0 } == [body.file], "the transport can read the file itself")
     }
 
+    /// Apple's URLSession resumes the uploads of upload tasks itself, so these requests become data tasks.
+    @Test(arguments: 0...2) func eachRequestSaysWhetherItsCallerResumes(kind: Int) async throws {
+        let isResumed = kind < 2
+        let server = UploadServer(faults: isResumed ? [.none, .cut(after: 40)] : [])
+        let found = Notes<Bool>()
+        let client = server.client([
+            .intercept { request, next in
+                found.add(request.isOfResumableUpload)
+                return try await next(request)
+            }
+        ])
+        try await client.uploadPieces(content, resuming: isResumed ? .bothProtocols[kind] : .never)
+        #expect(!found.all.isEmpty && found.all.allSatisfy { $0 == isResumed })
+    }
+
     // MARK: Trouble
 
     @Test(arguments: 0..<2) func anUploadGoesOnWhereItBrokeOff(kind: Int) async throws {

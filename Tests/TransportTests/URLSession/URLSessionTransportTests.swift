@@ -91,6 +91,16 @@ import TransportTesting
         }
     }
 
+    /// Foundation doesn't report trailers, so no response claims that there were none. (On Linux, trailers crash the process.)
+    @Test(arguments: [ResponseBodyMode.buffered, .streamed])
+    func trailersAreToldAsUnavailable(mode: ResponseBodyMode) async throws {
+        server.enqueue(.stream([Data("ok")]))
+        let response = try await transport.send(makeRequest(server, responseBody: mode))
+        #expect(try await content(of: response) == "ok")
+        let error = #expect(throws: TransportError.self) { try response.trailers }
+        #expect(error?.code == .trailersUnavailable)
+    }
+
     @Test func aSwitchOfProtocolsIsRefused() async throws {
         server.enqueue(.raw("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nnoise"))
         #expect(try await failure { try await transport.send(makeRequest(server)) }.code == .unsupported)

@@ -64,6 +64,22 @@ import Testing
         #expect(sink.written == Data("onetwo"))
     }
 
+    /// The system asks for the rest if it resumes an upload.
+    @Test(arguments: 0...7 as ClosedRange<Int64>) func theRestOfABodyBeginsAtItsOffset(offset: Int64) async throws {
+        let starts = Notes<Int64>()
+        let seekable = HTTPBody.seekable(length: 7) { start in
+            starts.add(start)
+            return chunks(String("content".dropFirst(Int(start))))
+        }
+        for body in [HTTPBody(Data("content")), seekable, .restartable { chunks("con", "te", "", "nt") }] {
+            let sink = Sink()
+            #expect(await UploadPump.fill(sink, from: body, at: offset) == nil)
+            #expect(sink.written == Data("content").dropFirst(Int(offset)))
+            #expect(sink.isClosed)
+        }
+        #expect(starts.all == [offset])
+    }
+
     /// If the stream were closed, a body of unknown length would look complete to the server.
     @Test func aBodyThatCannotBeReadIsAFailureAndIsNotMadeToLookComplete() async {
         let (sink, discards) = (Sink(), Notes<Void>())

@@ -110,26 +110,4 @@ import Glibc
     #endif
 }
 
-#if os(Linux)
-/// A disk in memory that is soon full.
-private enum SmallDisk {
-    /// Whether the tests of a full disk run: yes where this process may mount, and always in CI, so that they fail there
-    /// instead of being skipped.
-    static func mustRun() async throws -> Bool {
-        if ProcessInfo.processInfo.environment["CI"] != nil { return true }
-        guard geteuid() == 0 else { return false }
-        let folder = try TemporaryFolder()
-        guard try await mount(kilobytes: 4, at: folder.url).status == 0 else { return false }
-        return try await unmount(at: folder.url) == 0
-    }
-
-    static func mount(kilobytes: Int, at folder: URL) async throws -> Command.Result {
-        try await Command.run("/bin/mount", ["-t", "tmpfs", "-o", "size=\(kilobytes)k", "tmpfs", folder.path])
-    }
-
-    static func unmount(at folder: URL) async throws -> Int32 {
-        try await Command.run("/bin/umount", [folder.path]).status
-    }
-}
-#endif
 #endif
