@@ -23,6 +23,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/mattt/EventSource", from: "1.5.1"),
     ],
     targets: [
         // Needs libcurl's headers (Debian, Ubuntu: libcurl4-openssl-dev).
@@ -39,6 +40,14 @@ let package = Package(
         .executableTarget(
             name: "FieldBenchmarks",
             dependencies: [harness, middlewares, .product(name: "HTTPTypes", package: "swift-http-types")],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "EventBenchmarks",
+            dependencies: [
+                harness, .product(name: "EventSource", package: "EventSource"),
+                .product(name: "Interceptors", package: "Interceptors"),
+            ],
             swiftSettings: settings
         ),
         // Apps of one GET each, for `Benchmarks/size`.

@@ -24,3 +24,10 @@ extension Trait where Self == HeavyTrait {
     /// Runs the suite while no other heavy suite runs.
     static var heavy: Self { HeavyTrait() }
 }
+
+#if os(Linux) || os(macOS)
+extension Trait where Self == ConditionTrait {
+    /// Skips a test where curl isn't installed, but not in CI.
+    static var needsCurl: Self { .enabled(if: Program.mustRunTests(with: "curl"), "This test needs the program curl.") }
+}
+#endif

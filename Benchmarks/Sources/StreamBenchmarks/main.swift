@@ -2,26 +2,8 @@ import Foundation
 import Harness
 import Interceptors
 
-// Measures events and lines through a client over a stub, beside bare parsers of the same bytes. No other package is measured.
-
-/// Chunks of 64 kB, as a transport delivers them.
-struct Repeated: AsyncSequence, Sendable {
-    let chunk: Data
-    let count: Int
-
-    struct Iterator: AsyncIteratorProtocol {
-        let chunk: Data
-        var rest: Int
-
-        mutating func next() async throws -> Data? {
-            guard rest > 0 else { return nil }
-            rest -= 1
-            return chunk
-        }
-    }
-
-    func makeAsyncIterator() -> Iterator { Iterator(chunk: chunk, rest: count) }
-}
+// Measures events and records through a client over a stub, beside bare parsers of the same bytes. `Peers` measures events beside
+// another package.
 
 struct Row: Decodable, Sendable {
     let id: Int
@@ -44,7 +26,7 @@ struct Source: Sendable {
 
     func client(chunks count: Int) -> Client {
         let transport = StubTransport { [chunk, type] request in
-            let body = HTTPBody.oneShot(Repeated(chunk: chunk, count: count))
+            let body = HTTPBody.oneShot(Repeated(chunk, times: count))
             return HTTPResponse(status: 200, headerFields: [.contentType: type], body: body, url: request.url)
         }
         return Client(baseURL: URL(string: "https://api.example.com"), interceptors: [], transport: transport)
@@ -75,6 +57,7 @@ let text = String(repeating: "x", count: 100)
 let events = Source("id: 7\ndata: \(text)\n\n", type: "text/event-stream")
 let rows = Source(#"{"id":7,"name":"\#(text)"}"# + "\n", type: "application/x-ndjson")
 let unit = Source.recordsInAChunk
+let elements = Source("\u{1E}" + #"{"id":7,"name":"\#(text)"}"# + "\n", type: "application/json-seq")
 let lines = rows.chunk.split(separator: 0x0A).map { Data($0) }
 
 let eventCosts = try await compare(
@@ -94,16 +77,22 @@ let eventCosts = try await compare(
 )
 goal("an event, CPU", eventCosts["Client.events"]?.cpu, atMost: 1_000, "ns")
 
+/// Reads records with a client.
+func reading(_ source: Source) -> @Sendable (Int) async throws -> Void {
+    { repetitions in
+        var sum = 0
+        let stream = source.client(chunks: repetitions / unit).lines("/export", as: Row.self)
+        for try await row in stream { sum += row.id }
+        guard sum == 7 * repetitions else { throw Missing() }
+    }
+}
+
 let lineCosts = try await compare(
-    "JSON lines of 120 bytes, each",
+    "JSON lines, and elements of a JSON text sequence, of 120 bytes, each",
     repetitions: 20 * unit,
     [
-        Contender("Client.lines") { repetitions in
-            var sum = 0
-            let stream = rows.client(chunks: repetitions / unit).lines("/export", as: Row.self)
-            for try await row in stream { sum += row.id }
-            guard sum == 7 * repetitions else { throw Missing() }
-        },
+        Contender("Client.lines", reading(rows)),
+        Contender("Client.lines of a sequence", reading(elements)),
         Contender("JSONDecoder alone (floor)") { repetitions in
             for _ in 0..<repetitions / unit where try bareRows(lines) != 7 * unit { throw Missing() }
         },
@@ -111,3 +100,5 @@ let lineCosts = try await compare(
 )
 let ratio = lineCosts.ratio("Client.lines", to: "JSONDecoder alone (floor)", of: \.cpu)
 goal("a line, CPU, compared with JSONDecoder alone", ratio, atMost: 1.5, "times")
+let sequenceRatio = lineCosts.ratio("Client.lines of a sequence", to: "JSONDecoder alone (floor)", of: \.cpu)
+goal("an element, CPU, compared with JSONDecoder alone", sequenceRatio, atMost: 1.8, "times")

@@ -94,7 +94,7 @@ struct NginxDownloadTests {
         }
     }
 
-    @Test func curlCompletesThePartOfABrokenDownload() async throws {
+    @Test(.needsCurl) func curlCompletesThePartOfABrokenDownload() async throws {
         try await NginxServer.run { server in
             try Self.film.write(to: server.files.appending(path: "film"))
             let (folder, url) = (try TemporaryFolder(), try server.url("/film"))

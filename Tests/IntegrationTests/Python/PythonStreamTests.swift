@@ -42,7 +42,7 @@ struct PythonStreamTests {
         }
     }
 
-    @Test func theBytesThatCurlReceivesAreTheSameEvents() async throws {
+    @Test(.needsCurl) func theBytesThatCurlReceivesAreTheSameEvents() async throws {
         try await PythonServer.run(Self.script) { server in
             let url = try server.url("/events/whole")
             let bytes = try await curl(url.absoluteString)
@@ -69,7 +69,7 @@ struct PythonStreamTests {
         }
     }
 
-    @Test func curlReceivesTheStreamTheTrailersAndTheEarlyHintsOfMockServer() async throws {
+    @Test(.needsCurl) func curlReceivesTheStreamTheTrailersAndTheEarlyHintsOfMockServer() async throws {
         let server = try MockServer()
         defer { server.stop() }
         let chunks = ["data: a\n\n", "data: b\n\n"].map { Data($0.utf8) }

@@ -7,7 +7,7 @@ import TransportTesting
 @testable import Recordings
 
 /// The program `mockserver` as a child process, and curl as its client.
-@Suite(.againstHanging) struct MockServerProgramTests {
+@Suite(.againstHanging, .needsCurl) struct MockServerProgramTests {
     /// A running program whose output is read line by line.
     private final class Server: Sendable {
         let process: ChildProcess

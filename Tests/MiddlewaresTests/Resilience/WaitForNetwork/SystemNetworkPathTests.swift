@@ -23,8 +23,10 @@ import Testing
     }
 
     @Test(
-        .enabled("this system allows no network namespace, or lacks unshare or ip") {
-            try await namespace() != nil
+        .enabled("This system allows no network namespace, or lacks unshare or ip.") {
+            // In CI, the test fails instead of being skipped.
+            if ProcessInfo.processInfo.environment["CI"] != nil { return true }
+            return try await namespace() != nil
         }
     )
     func thePathFollowsTheInterfacesAndReleasesItsSocket() async throws {
