@@ -98,7 +98,9 @@ struct SentToken: Sendable, Hashable {
 
     /// `nil` for a request without a bearer token. Other credentials, such as signatures, differ with each request.
     init?(_ request: HTTPRequest) {
-        guard let value = request.headerFields[.authorization], value.lowercased().hasPrefix("bearer ") else { return nil }
+        guard let value = request.headerFields[.authorization], value.lowercased().hasPrefix("bearer ") else {
+            return nil
+        }
         hash = value.hashValue
     }
 }

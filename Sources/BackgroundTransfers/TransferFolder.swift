@@ -118,7 +118,9 @@ struct TransferFolder: TransferStorage, Sendable {
     }
 
     /// Removes the content of an upload, if it is in the folder.
-    func removeUpload(of id: BackgroundTransfer.ID) throws(SystemCallFailure) { try FileName.remove(upload(of: id).path) }
+    func removeUpload(of id: BackgroundTransfer.ID) throws(SystemCallFailure) {
+        try FileName.remove(upload(of: id).path)
+    }
 
     func remove(_ record: TransferRecord) throws {
         let names = ["\(record.id).json", "\(record.id).upload", "\(record.id).incoming"]

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TransportTesting
 
-/// The tests in the article Testing.md, unchanged: they pass.
+/// The tests in the articles Testing.md and Downloads.md, unchanged: they pass.
 @Suite(.againstHanging, .checksArchive) struct TestingArticleTests {
     struct User: Decodable, Sendable { let id: Int, name: String }
     let url = URL(string: "https://api.example.com")!
@@ -92,5 +92,48 @@ import TransportTesting
         let client = Client(baseURL: server.url, interceptors: [], transport: .platform())
         await #expect(throws: TransportError.self) { try await client.get("/film") }
         server.stop()
+    }
+
+    @Test func theServerSeesTheRequestAndHintsEarly() async throws {
+        let server = try MockServer()
+        server.on(.put, "/films/*") { request in
+            let answer: MockResponse = request.text == "Heat" ? .status(201) : .status(400)
+            return answer.preceded(byInterim: 103, headers: [.link: "</style.css>; rel=preload"])
+        }
+        let (hints, hint) = AsyncStream.makeStream(of: Int.self)
+        var request = HTTPRequest(method: .put, url: server.url.appending(path: "films/42"), body: "Heat")
+        request.context.interim = { head in hint.yield(head.status.code) }
+        let response = try await Client(baseURL: server.url, transport: .platform()).send(request)
+
+        #expect(response.status == 201)
+        hint.finish()
+        #expect(await hints.reduce(into: []) { $0.append($1) } == [103])
+        #expect(server.requests.map(\.target) == ["/films/42"])
+        server.stop()
+    }
+
+    // From Downloads.md.
+    @Test func aBrokenDownloadGoesOn() async throws {
+        let film = Data(repeating: 7, count: 100_000)
+        let version: HTTPFields = [.eTag: "\"1\"", .acceptRanges: "bytes"]
+        let stub = StubTransport()
+        stub.on(.get, "/film.mp4") { request in
+            var fields = version
+            guard request.headerFields[.range] == "bytes=40000-" else {
+                fields[.contentLength] = "100000"
+                let cut = TransportError(.connectionLost, "Cut.")
+                return .stream([film.prefix(40_000)], thenFailing: cut, headers: fields)
+            }
+            fields[.contentRange] = "bytes 40000-99999/100000"
+            return .data(Data(film.dropFirst(40_000)), status: 206, headers: fields)
+        }
+        let client = Client(baseURL: url, interceptors: [], transport: stub)
+        let (file, clock) = (FileManager.default.temporaryDirectory.appending(path: UUID().uuidString), ManualClock())
+        let resuming: DownloadResuming = .withinCall(time: .manual(clock))
+        _ = try await clock.run { try await client.download("/film.mp4", to: file, resuming: resuming) }
+
+        #expect(try Data(contentsOf: file) == film)
+        #expect(stub.requests.map { $0.headerFields[.range] } == [nil, "bytes=40000-"])
+        try FileManager.default.removeItem(at: file)
     }
 }

@@ -8,7 +8,9 @@ import Transport
         #if os(Linux)
         let arguments = CommandLine.arguments
         guard arguments.count >= 4, let number = Int(arguments[2]), let url = URL(string: arguments[3]) else {
-            throw LoadFailure(description: "LoadProbe faults|download|upload|pause|events|lines|lookup NUMBER URL [http2]")
+            throw LoadFailure(
+                description: "LoadProbe faults|download|upload|pause|events|lines|lookup NUMBER URL [http2]"
+            )
         }
         let versions: CurlTransport.Versions = arguments.last == "http2" ? .http2PriorKnowledge : .negotiated
         let stream = StreamLoad(size: number, url: url, versions: versions)

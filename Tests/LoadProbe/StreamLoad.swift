@@ -73,7 +73,8 @@ struct StreamLoad {
     func lines() async throws {
         struct Row: Decodable, Sendable { let text: String }
         try await read("JSON lines") { client, path in
-            try await client.lines(path, as: Row.self).reduce(into: 0) { count, row in count += row.text.isEmpty ? 0 : 1 }
+            try await client.lines(path, as: Row.self).reduce(into: 0) { count, row in count += row.text.isEmpty ? 0 : 1
+            }
         }
     }
 

@@ -26,7 +26,7 @@ struct EventSource: Sendable {
     func connect(after lastEventID: String, retry: Duration?) async throws -> EventConnection? {
         var request = try await client.request(for: endpoint, isVerb: isVerb)
         request.headerFields.addMissing([.accept: Self.mediaType, .cacheControl: "no-cache, no-store"])
-        if let field = Self.field(lastEventID) { request.headerFields["Last-Event-ID"] = field.value }
+        if let field = Self.field(lastEventID) { request.headerFields[.lastEventID] = field.value }
         request.context.responseBody = .streamed
         request.context.isLiveStream = true
         var timeouts = request.context.timeouts ?? Timeouts()
@@ -50,6 +50,6 @@ struct EventSource: Sendable {
     /// The field for an event ID; `nil` if there is no ID, or no field that servers accept can hold it.
     private static func field(_ id: String) -> HTTPField? {
         guard !id.isEmpty, id.utf8.count <= longestID else { return nil }
-        return HTTPField(name: "Last-Event-ID", value: id)
+        return HTTPField(name: .lastEventID, value: id)
     }
 }

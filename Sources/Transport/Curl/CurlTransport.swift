@@ -93,6 +93,7 @@ internal import CCurl
 ///   HTTP/2 stream without a length was reset without an error code. In both cases the content is taken for complete.
 /// - With libcurl 7.84 to 8.0, a handle must not be used for a second response. Each request then takes 3 to 5 µs more, and
 ///   no TLS session is resumed.
+/// - Before 8.7, the same holds for a handle that has sent trailers, and only then.
 /// - libcurl 7.88 keeps a core busy while an HTTP/2 server takes none of an upload. The limits of ``Timeouts`` end that.
 public final class CurlTransport: Transport {
     /// The maximum numbers of simultaneous connections. Requests beyond a limit wait in order; 0 means no limit.

@@ -127,6 +127,8 @@ extension HTTPField.Name {
     public static let ifUnmodifiedSince = Self(unchecked: "If-Unmodified-Since")
     /// `Keep-Alive`: limits of a persistent connection (RFC 2068 §19.7.1).
     public static let keepAlive = Self(unchecked: "Keep-Alive")
+    /// `Last-Event-ID`: the last event of a stream that is continued (HTML Living Standard §9.2.4).
+    public static let lastEventID = Self(unchecked: "Last-Event-ID")
     /// `Last-Modified`: when the resource was last changed (RFC 9110 §8.8.2).
     public static let lastModified = Self(unchecked: "Last-Modified")
     /// `Link`: related resources, such as the next page (RFC 8288).

@@ -116,7 +116,8 @@ func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, eve
     @Test(arguments: [200, 201, 202, 203, 210, 299] as [HTTPResponse.Status])
     func aSuccessIsAStream(status: HTTPResponse.Status) async throws {
         stub.enqueue(
-            .status(status, headers: [.contentType: "text/event-stream"], body: "data: x\n\n"), .status(204)
+            .status(status, headers: [.contentType: "text/event-stream"], body: "data: x\n\n"),
+            .status(204)
         )
         #expect(try await all(events()).map(\.data) == ["x"])
     }

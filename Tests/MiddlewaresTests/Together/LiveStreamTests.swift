@@ -70,7 +70,9 @@ import TransportTesting
             return all
         }
         #expect(all.map(\.data) == ["a", "a"])
-        #expect(stub.requests.map { $0.url.host() } == ["api.example.com", "b.example", "api.example.com", "b.example"])
+        #expect(
+            stub.requests.map { $0.url.host() } == ["api.example.com", "b.example", "api.example.com", "b.example"]
+        )
         #expect(stub.requests.map { $0.headerFields["Last-Event-ID"] } == [nil, nil, "7", "7"])
         #expect(stub.requests.allSatisfy { $0.headerFields[.accept] == "text/event-stream" && $0.method == .get })
         #expect(stub.openBodies == 0)

@@ -115,9 +115,11 @@ import TransportTesting
         #expect(server.requests.isEmpty)
     }
 
-    @Test(arguments: [
-        [.authorization: "hush"], [.contentLength: "7"], ["X-A": "1", "X-Bad": "a\r\nX-Smuggled: 1"], ["X A": "1"],
-    ] as [HTTPFields])
+    @Test(
+        arguments: [
+            [.authorization: "hush"], [.contentLength: "7"], ["X-A": "1", "X-Bad": "a\r\nX-Smuggled: 1"], ["X A": "1"],
+        ] as [HTTPFields]
+    )
     func aRequestWithFieldsThatNoTrailerMayHoldIsRefused(fields: HTTPFields) async throws {
         let pending = HTTPTrailers.pending()
         for trailers in [HTTPTrailers(fields), .atEnd { fields }, pending] {
