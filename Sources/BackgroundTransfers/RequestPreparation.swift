@@ -138,9 +138,9 @@ private final class RequestCapture: Sendable {
 }
 
 extension Error {
-    /// Whether an interceptor made this error of the replayed rejection.
+    /// Whether an interceptor made this error, or its cause, of the replayed rejection.
     fileprivate var isReplayedRejection: Bool {
-        (self as? any HTTPError)?.response?.context.isReplayedRejection == true
+        isOrIsCausedBy { ($0 as? any HTTPError)?.response?.context.isReplayedRejection == true }
     }
 }
 
