@@ -16,7 +16,9 @@ import TransportTesting
     private static let usualLies: Set<RangedFile.Lie> = [
         .nothing, .ignoresRanges, .startsElsewhere, .confirmsAnotherVersion, .keepsItsTag,
     ]
-    private static let cases = RangedFile.Lie.allCases.flatMap { lie in (lie.needsDigest ? [true] : [true, false]).map { (lie, $0) } }
+    private static let cases = RangedFile.Lie.allCases.flatMap { lie in
+        (lie.needsDigest ? [true] : [true, false]).map { hasDigest in (lie, hasDigest) }
+    }
 
     private func child(
         _ place: Destination,
