@@ -5,27 +5,32 @@ internal import Foundation
 /// ```
 /// Repr-Digest: sha-256=:d435Qo+nKZ+gLcUHn7GQtQ72hiBVAgqoLsZnZPiTGPk=:, sha-512=:…:
 /// ```
-package enum DigestField {
-    private static let algorithm = "sha-256"
+package struct DigestField: Sendable, Hashable {
+    /// 32 bytes; `nil` if the field has no SHA-256, or its value has another length.
+    package private(set) var sha256: [UInt8]?
+    /// 64 bytes; `nil` if the field has no SHA-512, or its value has another length.
+    package private(set) var sha512: [UInt8]?
 
-    /// The SHA-256 of a field, 32 bytes; `nil` if the field has none, or isn't a dictionary of byte sequences (RFC 8941 §3.2).
+    /// Fails if the field isn't a dictionary of byte sequences (RFC 8941 §3.2).
     ///
     /// - Parameter text: the field's value; several field lines joined with commas.
-    package static func sha256(in text: String) -> [UInt8]? {
-        var found: [UInt8]?
+    package init?(_ text: String) {
         var cursor = FieldCursor(text)
         cursor.skipWhitespace()
         while !cursor.isAtEnd {
             let key = cursor.takeLowercasedToken()
-            guard !key.isEmpty, cursor.take("="), let bytes = takeBytes(&cursor) else { return nil }
+            guard !key.isEmpty, cursor.take("="), let bytes = Self.takeBytes(&cursor) else { return nil }
             // Parameters of a digest have no meaning yet.
             _ = cursor.takeWhile { $0 != UInt8(ascii: ",") }
             // RFC 8941 §3.2: of two members with one key, the last counts.
-            if key == algorithm { found = bytes }
+            switch key {
+            case "sha-256": sha256 = bytes.count == 32 ? bytes : nil
+            case "sha-512": sha512 = bytes.count == 64 ? bytes : nil
+            default: break
+            }
             guard cursor.take(",") || cursor.isAtEnd else { return nil }
             cursor.skipWhitespace()
         }
-        return found?.count == 32 ? found : nil
     }
 
     private static func takeBytes(_ cursor: inout FieldCursor) -> [UInt8]? {

@@ -2,25 +2,42 @@ import HTTPSyntax
 import Testing
 
 @Suite(.againstHanging) struct DigestFieldTests {
-    private let zeros = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+    private let short = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+    private let long = String(repeating: "A", count: 86) + "=="
 
     @Test func theDigestIsFoundAmongOthers() {
         for text in [
-            "sha-256=:\(zeros):", " sha-256=:\(zeros): ", "sha-512=:YQ==:,sha-256=:\(zeros):",
-            "sha-256=:\(zeros):;q=1, md5=:YQ==:",
-            "sha-256=:YQ==:, sha-256=:\(zeros):",
+            "sha-256=:\(short):", " sha-256=:\(short): ", "sha-512=:YQ==:,sha-256=:\(short):",
+            "sha-256=:\(short):;q=1, md5=:YQ==:",
+            "sha-256=:YQ==:, sha-256=:\(short):",
         ] {
-            #expect(DigestField.sha256(in: text) == [UInt8](repeating: 0, count: 32), "\(text)")
+            #expect(DigestField(text)?.sha256 == [UInt8](repeating: 0, count: 32), "\(text)")
+            #expect(DigestField(text)?.sha512 == nil, "\(text)")
         }
     }
 
-    @Test func anythingElseIsNoDigest() {
+    @Test func bothAlgorithmsAreRead() {
+        let field = DigestField("sha-512=:\(long):, sha-256=:\(short):")
+        #expect(field?.sha256?.count == 32)
+        #expect(field?.sha512 == [UInt8](repeating: 0, count: 64))
+    }
+
+    @Test func aDigestOfAnotherLengthDoesNotCount() {
         for text in [
-            "", "sha-256", "sha-256=", "sha-256=\(zeros)", "sha-256=:\(zeros)", "sha-256=:YQ==:", "sha-256=:?:",
-            "sha-512=:\(zeros):",
-            "sha-256=:\(zeros):, x", "=:\(zeros):", "sha-256=:\(zeros):, sha-256=:YQ==:", ",sha-256=:\(zeros):",
+            "", "md5=:YQ==:", "sha-256=:YQ==:", "sha-512=:\(short):", "sha-256=:\(long):",
+            "sha-256=:\(short):, sha-256=:YQ==:",
         ] {
-            #expect(DigestField.sha256(in: text) == nil, "\(text)")
+            let field = DigestField(text)
+            #expect(field != nil && field?.sha256 == nil && field?.sha512 == nil, "\(text)")
+        }
+    }
+
+    @Test func anythingElseIsNoDictionaryOfBytes() {
+        for text in [
+            "sha-256", "sha-256=", "sha-256=\(short)", "sha-256=:\(short)", "sha-256=:?:", "sha-256=:\(short):, x",
+            "=:\(short):", ",sha-256=:\(short):",
+        ] {
+            #expect(DigestField(text) == nil, "\(text)")
         }
     }
 }

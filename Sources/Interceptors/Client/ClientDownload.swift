@@ -17,7 +17,7 @@ extension Client {
     ///   - resuming: whether an interrupted download continues where it stopped; ``DownloadResuming/never`` by default. Each
     ///     attempt of a download that resumes runs the whole chain, with `Accept-Encoding: identity`, and passes caches.
     ///   - digest: the digest that the whole file must have. Without one, a `Repr-Digest` (RFC 9530) is checked if the response
-    ///     has a `Content-Length` and no coding, and SHA-256 is available.
+    ///     has a `Content-Length` and no coding, and digests are available.
     ///   - limit: the maximum number of bytes. By default the file system is the only limit.
     ///   - query: appended to any query in the path.
     ///   - headers: take precedence over the chain's defaults.

@@ -138,10 +138,10 @@ extension DownloadRun {
     /// validator for new content.
     @concurrent
     func isRight(_ part: DownloadPart, _ state: inout State) async throws -> Bool {
-        guard let wanted = expected?.bytes ?? part.announced else { return true }
-        let digest: [UInt8]
+        guard let wanted = expected ?? part.announced else { return true }
+        let digest: DownloadDigest
         do {
-            digest = try await part.digest()
+            digest = try await part.digest(wanted.algorithm)
         } catch let error as DigestUnavailable {
             // An announced digest is an extra; for an expected one, `check()` has failed before.
             if expected == nil { return true }
@@ -151,7 +151,7 @@ extension DownloadRun {
         guard state.isComposed, !state.hasStartedOver else {
             throw DownloadError(
                 .digestMismatch,
-                "The content for \(file.path) has the SHA-256 \(digest.hexadecimal), not \(wanted.hexadecimal). It was removed.",
+                "The content for \(file.path) has the digest \(digest), not \(wanted.hexadecimal). It was removed.",
                 request: request
             )
         }

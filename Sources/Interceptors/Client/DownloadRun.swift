@@ -70,11 +70,15 @@ struct DownloadRun: Sendable {
     /// Checks what can be checked before anything is sent. Returns the permissions of the file to replace.
     private func check() throws -> UInt16? {
         if let expected {
+            let algorithm = expected.algorithm
             guard expected.bytes != nil else {
-                throw unsent(.invalidRequest, "The expected digest is neither 32 bytes nor 64 hexadecimal digits.")
+                throw unsent(
+                    .invalidRequest,
+                    "The expected \(algorithm.rawValue) is neither \(algorithm.size) bytes nor \(2 * algorithm.size) hexadecimal digits."
+                )
             }
             do {
-                _ = try MessageDigest.of([UInt8]())
+                _ = try MessageDigest.of([UInt8](), algorithm.ofMessages)
             } catch {
                 throw unsent(.unsupported, "The expected digest can't be checked here.", underlying: error)
             }

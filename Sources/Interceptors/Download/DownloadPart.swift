@@ -28,7 +28,7 @@ final class DownloadPart: Sendable {
     private struct Content {
         var written = ByteSet()
         var record: DownloadRecord?
-        var announced: [UInt8]?
+        var announced: DownloadDigest?
     }
 
     private let file: OpenedFile
@@ -61,7 +61,7 @@ final class DownloadPart: Sendable {
         content.withLock {
             $0.written = record.safe
             $0.record = record
-            $0.announced = record.announced.flatMap { DownloadDigest.sha256($0).bytes }
+            $0.announced = record.announcedDigest
         }
     }
 }
@@ -71,7 +71,7 @@ extension DownloadPart {
     var count: Int64 { content.withLock { $0.written.count } }
 
     /// The digest that the server announced for the whole.
-    var announced: [UInt8]? { content.withLock(\.announced) }
+    var announced: DownloadDigest? { content.withLock(\.announced) }
 
     /// The version of the bytes, if a later request can continue them.
     var representation: Representation? { content.withLock { $0.record?.representation } }
@@ -92,11 +92,12 @@ extension DownloadPart {
     /// Whether all bytes are there, as far as their number is known.
     var isWhole: Bool { total.map { $0 == count } ?? true }
 
-    /// Keeps the digest that a later response announces. Returns `false` if an earlier response announced a different one.
-    func announce(_ digest: [UInt8]) -> Bool {
+    /// Keeps the first digest that a response announces. Returns `false` if it differs from a later one by the same algorithm.
+    func announce(_ digest: DownloadDigest) -> Bool {
         content.withLock { content in
-            content.announced = content.announced ?? digest
-            return content.announced == digest
+            let first = content.announced ?? digest
+            content.announced = first
+            return first == digest || first.algorithm != digest.algorithm
         }
     }
 
@@ -110,7 +111,7 @@ extension DownloadPart {
     /// Empties the part, for the bytes of a response with the whole content.
     ///
     /// - Parameter representation: `nil` if the bytes can't be continued later.
-    func begin(_ representation: Representation?, announced: [UInt8]?) throws(SystemCallFailure) {
+    func begin(_ representation: Representation?, announced: DownloadDigest?) throws(SystemCallFailure) {
         try clear()
         var record: DownloadRecord?
         if let representation {
@@ -173,14 +174,14 @@ extension DownloadPart {
         content.withLock { [record] in $0.record = record }
     }
 
-    /// The SHA-256 of the bytes, read from the disk.
-    func digest() async throws -> [UInt8] {
-        var digest = try MessageDigest(.sha256)
+    /// The digest of the bytes, read from the disk.
+    func digest(_ algorithm: DownloadDigest.Algorithm) async throws -> DownloadDigest {
+        var digest = try MessageDigest(algorithm.ofMessages)
         var offset: Int64 = 0
         while true {
             try Task.checkCancellation()
             let next = try file.bytes(at: offset, upTo: 1 << 18)
-            if next.isEmpty { return try digest.finish() }
+            if next.isEmpty { return DownloadDigest(algorithm, try digest.finish()) }
             try digest.update(next)
             offset += Int64(next.count)
             // Other tasks needn't wait for the whole file.

@@ -13,8 +13,8 @@ struct DownloadRecord: Codable, Sendable, Hashable {
     var representation: Representation
     /// The bytes that are certainly on the disk.
     var safe = ByteSet()
-    /// The SHA-256 that the server announced, in hexadecimal.
-    var announced: String?
+    /// The digest that the server announced, in hexadecimal. Its length tells the algorithm.
+    private var announced: String?
 
     /// The size of a slot in bytes, and the offset of the second slot.
     ///
@@ -37,6 +37,12 @@ struct DownloadRecord: Codable, Sendable, Hashable {
         return text + [UInt8](repeating: UInt8(ascii: "\n"), count: Self.slotSize - text.count)
     }
 
+    /// The digest that the server announced for the whole.
+    var announcedDigest: DownloadDigest? {
+        guard let announced else { return nil }
+        return [DownloadDigest.sha256(announced), .sha512(announced)].first { $0.bytes != nil }
+    }
+
     /// The later record of a state file; `nil` if no slot is valid.
     init?(file bytes: [UInt8]) {
         let records = stride(from: 0, to: bytes.count, by: Self.slotSize).compactMap { start in
@@ -46,7 +52,7 @@ struct DownloadRecord: Codable, Sendable, Hashable {
         self = latest
     }
 
-    init(source: String, representation: Representation, announced: [UInt8]?) {
+    init(source: String, representation: Representation, announced: DownloadDigest?) {
         self.source = source
         self.representation = representation
         self.announced = announced?.hexadecimal

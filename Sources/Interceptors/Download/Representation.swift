@@ -94,13 +94,4 @@ extension HTTPFields {
         guard let text = self[.contentLength], !text.isEmpty, text.utf8.allSatisfy(ASCII.isDigit) else { return nil }
         return Int64(text)
     }
-
-    /// The SHA-256 of the whole content that the server announces in `Repr-Digest`, if that content is what the body holds.
-    ///
-    /// The digest is of the content with its codings (RFC 9530 §3), and a transport may have decoded the body. `Content-Length`
-    /// is missing then.
-    var announcedDigest: [UInt8]? {
-        guard contains(.reprDigest), contains(.contentLength), !ContentDecoding.isCoded(self) else { return nil }
-        return DigestField.sha256(in: self[values: .reprDigest].joined(separator: ","))
-    }
 }

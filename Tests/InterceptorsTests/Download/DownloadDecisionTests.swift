@@ -236,7 +236,7 @@ import Testing
     @Test func anAnnouncedDigestCountsOnlyForUncodedContent() throws {
         let digest = try MessageDigestText.sha256(Data("abc".utf8))
         let fields: HTTPFields = [.reprDigest: digest, .contentLength: "3"]
-        #expect(fields.announcedDigest == Data("abc".utf8).sha256Bytes)
+        #expect(fields.announcedDigest == (try Data("abc".utf8).sha256))
         #expect(
             ([.reprDigest: digest] as HTTPFields).announcedDigest == nil,
             "a transport may have decoded the content"
@@ -246,8 +246,13 @@ import Testing
         )
         #expect(([.reprDigest: "sha-256=x", .contentLength: "3"] as HTTPFields).announcedDigest == nil)
     }
-}
 
-extension Data {
-    fileprivate var sha256Bytes: [UInt8]? { (try? sha256)?.bytes }
+    @Test func anAnnouncedSHA512CountsWithoutSHA256() throws {
+        let content = Data("abc".utf8)
+        let (short, long) = (try MessageDigestText.sha256(content), try MessageDigestText.sha512(content))
+        for (text, digest) in [(long, try content.sha512), ("\(long), \(short)", try content.sha256)] {
+            let fields: HTTPFields = [.reprDigest: text, .contentLength: "3"]
+            #expect(fields.announcedDigest == digest)
+        }
+    }
 }

@@ -1,7 +1,8 @@
 import Foundation
-import Interceptors
 import TestSupport
 import Testing
+
+@testable import Interceptors
 
 @Suite(.againstHanging) struct DownloadDigestTests {
     private let film = Data.letters(100)
@@ -9,23 +10,28 @@ import Testing
 
     @Test(arguments: [DownloadResuming.never] + DownloadResuming.bothExtents)
     func theRightDigestIsAccepted(resuming: DownloadResuming) async throws {
-        let place = try Destination()
-        try await makeClient(RangedFile(film).stub())
-            .download("/film", to: place.file, resuming: resuming, expecting: try film.sha256)
-        #expect(place.content == film)
+        for digest in [try film.sha256, try film.sha512] {
+            let place = try Destination()
+            try await makeClient(RangedFile(film).stub())
+                .download("/film", to: place.file, resuming: resuming, expecting: digest)
+            #expect(place.content == film)
+        }
     }
 
     @Test(arguments: [DownloadResuming.never] + DownloadResuming.bothExtents)
     func theWrongDigestLeavesTheEarlierFile(resuming: DownloadResuming) async throws {
-        let place = try Destination()
-        try Data("old".utf8).write(to: place.file)
-        let error = await #expect(throws: DownloadError.self) {
-            try await makeClient(RangedFile(film).stub())
-                .download("/film", to: place.file, resuming: resuming, expecting: try other.sha256)
+        for (digest, right) in [(try other.sha256, try film.sha256), (try other.sha512, try film.sha512)] {
+            let place = try Destination()
+            try Data("old".utf8).write(to: place.file)
+            let error = await #expect(throws: DownloadError.self) {
+                try await makeClient(RangedFile(film).stub())
+                    .download("/film", to: place.file, resuming: resuming, expecting: digest)
+            }
+            #expect(error?.code == .digestMismatch)
+            #expect(error?.message.contains("has the digest \(right), not \(digest.hexadecimal)") == true)
+            #expect(place.content == Data("old".utf8))
+            #expect(place.names == ["film.mp4"], "the bytes would fail the next call too")
         }
-        #expect(error?.code == .digestMismatch)
-        #expect(place.content == Data("old".utf8))
-        #expect(place.names == ["film.mp4"], "the bytes would fail the next call too")
     }
 
     @Test func aWrongFileOfSeveralResponsesIsDownloadedOnceMore() async throws {
@@ -38,12 +44,13 @@ import Testing
         #expect(place.content == film)
     }
 
-    @Test func anAnnouncedDigestIsChecked() async throws {
+    @Test(arguments: [MessageDigestText.sha256, MessageDigestText.sha512])
+    func anAnnouncedDigestIsChecked(text: @Sendable (Data) throws -> String) async throws {
         for resuming in [DownloadResuming.never] + DownloadResuming.bothExtents {
             let place = try Destination()
             let stub = StubTransport()
             let fields: HTTPFields = [
-                .eTag: "\"1\"", .contentLength: "3", .reprDigest: try MessageDigestText.sha256(Data("abc".utf8)),
+                .eTag: "\"1\"", .contentLength: "3", .reprDigest: try text(Data("abc".utf8)),
             ]
             stub.on(.get, "/v1/right", .status(200, headers: fields, body: "abc"))
             stub.on(.get, "/v1/wrong", .status(200, headers: fields, body: "abd"))
@@ -71,8 +78,7 @@ import Testing
             let error = await #expect(throws: DownloadError.self) {
                 try await client.download("/film", to: place.file, resuming: resuming, expecting: film.sha256)
             }
-            let wanted = String(try film.sha256.description.dropFirst("sha-256 ".count))
-            #expect(error?.message.contains("not \(wanted)") == true)
+            #expect(error?.message.contains("not \(try film.sha256.hexadecimal)") == true)
         }
     }
 
@@ -98,22 +104,47 @@ import Testing
         #expect(place.content == film)
     }
 
+    @Test func aDigestByAnotherAlgorithmDoesNotStartOver() async throws {
+        let place = try Destination()
+        let (file, requests) = (RangedFile(film), Tally())
+        let digests = [try MessageDigestText.sha256(film), try MessageDigestText.sha512(film)]
+        let stub = StubTransport { request in
+            let isFirst = requests.count() == 1
+            var (status, fields, body) = file.answer(request.headerFields, number: 0)
+            fields[.reprDigest] = digests[isFirst ? 0 : 1]
+            let failure = isFirst ? TransportError(.truncated, "The connection was cut.") : nil
+            let chunks = Pieces(bytes: isFirst ? body.prefix(40) : body, failure: failure)
+            return HTTPResponse(status: status, headerFields: fields, body: .oneShot(chunks))
+        }
+        try await makeClient(stub).download("/film", to: place.file, resuming: .bothExtents[1])
+        #expect(stub.ranges == [nil, "bytes=40-"])
+        #expect(place.content == film)
+    }
+
     @Test func somethingElseThanADigestIsRefusedUnsent() async throws {
         let place = try Destination()
         let stub = StubTransport()
-        for digest in [DownloadDigest.sha256("abc"), .sha256(String(repeating: "é", count: 32)), .sha256(Data())] {
+        let digests = [
+            DownloadDigest.sha256("abc"), .sha256(String(repeating: "é", count: 32)), .sha256(Data()),
+            .sha512(String(repeating: "0", count: 64)), .sha512(Data(repeating: 0, count: 32)),
+        ]
+        for digest in digests {
             let error = await #expect(throws: TransportError.self) {
                 try await makeClient(stub).download("/film", to: place.file, expecting: digest)
             }
             #expect(error?.code == .invalidRequest)
+            #expect(error?.message.contains("expected \(digest.algorithm.rawValue) is neither") == true)
         }
         #expect(stub.requests.isEmpty)
     }
 
     @Test func aDigestIsReadInEitherCase() throws {
-        let digest = try film.sha256
-        let text = digest.description.dropFirst("sha-256 ".count)
-        #expect(DownloadDigest.sha256(text.uppercased()) == digest)
-        #expect(DownloadDigest.sha256(String(text)) == digest)
+        let (short, long) = (try film.sha256, try film.sha512)
+        #expect(short.description == "sha-256 \(short.hexadecimal)" && short.hexadecimal.count == 64)
+        #expect(long.description == "sha-512 \(long.hexadecimal)" && long.hexadecimal.count == 128)
+        for text in [short.hexadecimal, short.hexadecimal.uppercased()] {
+            #expect(DownloadDigest.sha256(text) == short)
+        }
+        for text in [long.hexadecimal, long.hexadecimal.uppercased()] { #expect(DownloadDigest.sha512(text) == long) }
     }
 }

@@ -8,7 +8,7 @@ import Testing
     private let record = DownloadRecord(
         source: "source",
         representation: Representation(validator: .entityTag("\"a \\ b\""), total: 5),
-        announced: Array(0..<32)
+        announced: DownloadDigest(.sha256, Array(0..<32))
     )
 
     @Test func theLaterOfTwoSlotsCounts() throws {
@@ -62,7 +62,7 @@ import Testing
         var record = DownloadRecord(
             source: DownloadRecord.source(of: try #require(URL(string: "https://a.example/"))),
             representation: Representation(validator: .entityTag(tag), total: .max),
-            announced: Array(repeating: 255, count: 32)
+            announced: DownloadDigest(.sha512, Array(repeating: 255, count: 64))
         )
         record.number = .max - 1
         for index in 0...Int64(DownloadRanges.holeLimit) {
@@ -70,6 +70,12 @@ import Testing
             record.safe.insert(start..<start + 5)
         }
         #expect(record.slot() != nil)
+    }
+
+    @Test(arguments: [DownloadDigest(.sha256, Array(0..<32)), DownloadDigest(.sha512, Array(0..<64))])
+    func anAnnouncedDigestIsReadBack(digest: DownloadDigest) throws {
+        let record = DownloadRecord(source: "source", representation: record.representation, announced: digest)
+        #expect(DownloadRecord(file: try #require(record.slot()))?.announcedDigest == digest)
     }
 
     @Test func aRecordOfOneLengthIsInvalid() throws {
