@@ -133,7 +133,8 @@ public final class UploadServer: Transport, Sendable {
             let interims = admission.interims.map { MockMessage.head(104, $0) }.reduce(Data(), +)
             return MockServer.Intake(before: interims, limit: admission.cut) { [self] request, isCut in
                 let answer = store.withLock { $0.answer(head, admission, request.body, isCut: isCut) }
-                guard let answer else { return .reset }
+                // A reset could overtake a 104. After a cut, the connection ends in order, as after a last response.
+                guard let answer else { return isCut ? MockResponse(steps: []) : .closeBeforeHead }
                 return .status(answer.status, headers: answer.fields, body: answer.body)
             }
         }
