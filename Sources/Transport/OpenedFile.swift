@@ -84,10 +84,11 @@ package final class OpenedFile: Sendable {
     ///
     /// - Parameter limit: the maximum number of bytes.
     package func bytes(at offset: Int64, upTo limit: Int) throws(SystemCallFailure) -> [UInt8] {
+        let offset = try position(offset)
         while true {
             var failure: SystemCallFailure?
             let next = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
-                let got = pread(descriptor, buffer.baseAddress, limit, off_t(offset))
+                let got = pread(descriptor, buffer.baseAddress, limit, offset)
                 if got < 0 { failure = SystemCallFailure("read", path) }
                 count = max(0, got)
             }
@@ -96,16 +97,26 @@ package final class OpenedFile: Sendable {
         }
     }
 
+    /// An offset for a system call. Some 32-bit systems have no offsets over 2 GiB.
+    private func position(_ offset: Int64) throws(SystemCallFailure) -> off_t {
+        guard let position = off_t(exactly: offset) else { throw SystemCallFailure("seek", path, EFBIG) }
+        return position
+    }
+
     /// Whether the last byte, if any, is a line feed.
     package func endsWithLine(size: Int64) throws(SystemCallFailure) -> Bool {
         guard size > 0 else { return true }
         var byte: UInt8 = 0
-        guard pread(descriptor, &byte, 1, off_t(size - 1)) == 1 else { throw SystemCallFailure("read", path) }
+        guard pread(descriptor, &byte, 1, try position(size - 1)) == 1 else { throw SystemCallFailure("read", path) }
         return byte == UInt8(ascii: "\n")
     }
 
     package func write(_ bytes: Data, at offset: Int64) throws(SystemCallFailure) {
         var failure: SystemCallFailure?
+        let (end, isTooFar) = offset.addingReportingOverflow(Int64(bytes.count))
+        guard !isTooFar, off_t(exactly: end) != nil, let offset = off_t(exactly: offset) else {
+            throw SystemCallFailure("write", path, EFBIG)
+        }
         bytes.withUnsafeBytes { buffer in
             var count = 0
             while count < buffer.count {
@@ -113,7 +124,7 @@ package final class OpenedFile: Sendable {
                     descriptor,
                     buffer.baseAddress.map { $0 + count },
                     buffer.count - count,
-                    off_t(offset + Int64(count))
+                    offset + off_t(count)
                 )
                 if put > 0 {
                     count += put
@@ -140,7 +151,7 @@ package final class OpenedFile: Sendable {
     }
 
     package func truncate(to size: Int64) throws(SystemCallFailure) {
-        guard ftruncate(descriptor, off_t(size)) == 0 else { throw SystemCallFailure("truncate", path) }
+        guard ftruncate(descriptor, try position(size)) == 0 else { throw SystemCallFailure("truncate", path) }
     }
 
     /// Makes earlier writes to the file, or changes to a folder's names, reach the disk before later writes do.

@@ -143,7 +143,8 @@ extension DownloadRun {
                     let wait = attempts.wait(
                         after: part.count,
                         of: part.representation,
-                        random: resuming.time.random
+                        error.refusesForNow ? (error as? any HTTPError)?.response : nil,
+                        resuming.time
                     )
                 else { throw error }
                 // The next attempt would end before it began.

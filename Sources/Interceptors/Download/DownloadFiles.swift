@@ -43,7 +43,7 @@ extension DownloadFiles {
         var lock: DownloadState?
         do throws(SystemCallFailure) {
             switch try DownloadState.lock(state, O_RDWR, protection) {
-            case .held(let file): lock = DownloadState(file)
+            case .held(let file): lock = DownloadState(file, protection)
             case .busy: return false
             case .unsupported: break
             }
@@ -71,6 +71,7 @@ extension DownloadFiles {
 /// The locked state file of a part.
 final class DownloadState: Sendable {
     private let file: OpenedFile
+    private let protection: PartProtection
 
     /// Opens and locks a state file.
     ///
@@ -86,7 +87,10 @@ final class DownloadState: Sendable {
         )
     }
 
-    init(_ file: OpenedFile) { self.file = file }
+    init(_ file: OpenedFile, _ protection: PartProtection) {
+        self.file = file
+        self.protection = protection
+    }
 
     /// Whether the path leads to another file than the locked one. `false` if it leads nowhere.
     var isReplaced: Bool { get throws(SystemCallFailure) { try Self.isNamed(file) == false } }
@@ -113,10 +117,10 @@ final class DownloadState: Sendable {
 
     /// Forgets the record, so that the bytes it describes can be replaced.
     func clear() throws(SystemCallFailure) {
-        let isTrusted = try record() != nil
         try file.truncate(to: 0)
-        // Otherwise the record could outlive the bytes it describes in a power failure.
-        if isTrusted { try file.synchronize() }
+        // Otherwise a record could outlive the bytes it describes in a power failure. A process that was killed here may have
+        // left an empty file whose record is still on the disk.
+        try protection.synchronizeState(file)
     }
 
     /// Writes a record. Returns `false` if it doesn't fit.

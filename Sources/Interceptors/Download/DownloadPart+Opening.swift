@@ -33,7 +33,7 @@ extension DownloadPart {
         let files = DownloadFiles(file)
         let state: DownloadState
         switch try DownloadState.lock(files.state, O_RDWR | O_CREAT, protection) {
-        case .held(let file): state = DownloadState(file)
+        case .held(let file): state = DownloadState(file, protection)
         case .busy: return .busy
         case .unsupported:
             // A state file that was just created is empty. If it can't be removed, it stays, and does no harm.

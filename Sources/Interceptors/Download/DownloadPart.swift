@@ -97,6 +97,7 @@ extension DownloadPart {
         content.withLock { content in
             let first = content.announced ?? digest
             content.announced = first
+            content.record?.announcedDigest = first
             return first == digest || first.algorithm != digest.algorithm
         }
     }
@@ -126,13 +127,12 @@ extension DownloadPart {
 
     /// Forgets the bytes of a range, for those of a response that continues the others.
     func forget(_ range: Range<Int64>) throws(SystemCallFailure) {
-        var (record, written) = content.withLock { ($0.record, $0.written) }
+        var (safe, written) = content.withLock { ($0.record?.safe, $0.written) }
         written.remove(range)
         // Otherwise a process killed after the cut would leave fewer bytes than recorded, and they would count as lost.
-        if let safe = record?.safe {
-            record?.safe.remove(range)
-            if let record, record.safe != safe { try write(record) }
-        }
+        let recorded = safe
+        safe?.remove(range)
+        if let safe, safe != recorded { try record(safe) }
         try file.truncate(to: written.end)
         content.withLock { [written] in $0.written = written }
     }
@@ -146,10 +146,10 @@ extension DownloadPart {
     ///
     /// Bytes that are written meanwhile aren't recorded. Only one task at a time may wait for a checkpoint.
     func checkpoint() async throws {
-        guard state != nil, var record = content.withLock(\.record) else { return }
-        record.safe = content.withLock(\.written)
+        guard state != nil, representation != nil else { return }
+        let written = content.withLock(\.written)
         try await synchronize()
-        try write(record)
+        try record(written)
     }
 
     private func synchronize() async throws {
@@ -167,11 +167,17 @@ extension DownloadPart {
         }
     }
 
-    private func write(_ record: DownloadRecord) throws(SystemCallFailure) {
-        var record = record
+    /// Records bytes that are on the disk.
+    private func record(_ safe: ByteSet) throws(SystemCallFailure) {
+        guard var record = content.withLock(\.record) else { return }
         record.number += 1
+        record.safe = safe
         _ = try state?.write(record)
-        content.withLock { [record] in $0.record = record }
+        // A response may have announced a digest meanwhile.
+        content.withLock { [number = record.number] content in
+            content.record?.number = number
+            content.record?.safe = safe
+        }
     }
 
     /// The digest of the bytes, read from the disk.

@@ -39,8 +39,11 @@ struct DownloadRecord: Codable, Sendable, Hashable {
 
     /// The digest that the server announced for the whole.
     var announcedDigest: DownloadDigest? {
-        guard let announced else { return nil }
-        return [DownloadDigest.sha256(announced), .sha512(announced)].first { $0.bytes != nil }
+        get {
+            guard let announced else { return nil }
+            return [DownloadDigest.sha256(announced), .sha512(announced)].first { $0.bytes != nil }
+        }
+        set { announced = newValue?.hexadecimal }
     }
 
     /// The later record of a state file; `nil` if no slot is valid.

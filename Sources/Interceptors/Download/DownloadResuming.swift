@@ -54,7 +54,7 @@ public struct DownloadResuming: Sendable {
     ///
     /// - Parameters:
     ///   - maxAttempts: the number of consecutive attempts without new bytes after which the call fails with the last error;
-    ///     5 by default.
+    ///     5 by default. Each change of the content leaves one fewer.
     ///   - ranges: the most ranges to download at once, each by a request that runs the whole chain; 1 by default. Smaller numbers
     ///     count as 1, and numbers above 8 as 8. The first request is the same as for one range. Its response must have a strong
     ///     validator, a `Content-Length`, no coding and `Accept-Ranges: bytes`, or be a 206 (RFC 9110 §14). A range has at least
@@ -68,7 +68,7 @@ public struct DownloadResuming: Sendable {
     ///
     /// - Parameters:
     ///   - maxAttempts: the number of consecutive attempts without new bytes after which the call fails with the last error;
-    ///     5 by default.
+    ///     5 by default. Each change of the content leaves one fewer.
     ///   - ranges: the most ranges to download at once, each by a request that runs the whole chain; 1 by default. Smaller numbers
     ///     count as 1, and numbers above 8 as 8. The first request is the same as for one range. Its response must have a strong
     ///     validator, a `Content-Length`, no coding and `Accept-Ranges: bytes`, or be a 206 (RFC 9110 §14). A range has at least

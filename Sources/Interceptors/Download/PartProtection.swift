@@ -2,11 +2,14 @@
 package struct PartProtection: Sendable {
     /// Puts the bytes of a file on the disk.
     package var synchronize: @Sendable (OpenedFile) throws(SystemCallFailure) -> Void
+    /// Puts the state of a part on the disk.
+    package var synchronizeState: @Sendable (OpenedFile) throws(SystemCallFailure) -> Void
     /// Tries to acquire the lock of a file.
     package var tryLock: @Sendable (OpenedFile) -> OpenedFile.LockResult
 
     package init() {
         synchronize = { (file) throws(SystemCallFailure) in try file.synchronize() }
+        synchronizeState = synchronize
         tryLock = { $0.tryLock() }
     }
 

@@ -11,6 +11,6 @@ enum TransferBackoff {
 extension HTTPErrorCode {
     /// The failures after which another attempt of a transfer may succeed.
     static let temporaryTransferFailures: Set<HTTPErrorCode> = [
-        .offline, .cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .truncated,
+        .offline, .cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .truncated, .readerTooSlow,
     ]
 }

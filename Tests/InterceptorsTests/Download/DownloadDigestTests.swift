@@ -104,6 +104,30 @@ import Testing
         #expect(place.content == film)
     }
 
+    @Test func aDigestThatOnlyAPartAnnouncedIsKeptForALaterCall() async throws {
+        let place = try Destination()
+        let requests = Tally()
+        let stub = StubTransport { [film, other] request in
+            let number = requests.count()
+            if number == 3 { throw TransportError(.connectionLost, "Gone.") }
+            // The tag stays while the content changes.
+            let file = RangedFile(number == 4 ? other : film, lie: .keepsItsTag)
+            var (status, fields, body) = file.answer(request.headerFields, number: 0)
+            if number == 2 { fields[.reprDigest] = try MessageDigestText.sha256(film) }
+            let failure = number < 3 ? TransportError(.truncated, "The connection was cut.") : nil
+            let chunks = Pieces(bytes: number < 3 ? body.prefix(30) : body, failure: failure)
+            return HTTPResponse(status: status, headerFields: fields, body: .oneShot(chunks))
+        }
+        await #expect(throws: TransportError.self) {
+            let resuming = DownloadResuming.acrossLaunches(maxAttempts: 1, time: .impatient)
+            try await makeClient(stub).download("/film", to: place.file, resuming: resuming)
+        }
+        #expect(stub.ranges == [nil, "bytes=30-", "bytes=60-"])
+        try await makeClient(stub).download("/film", to: place.file, resuming: .acrossLaunches)
+        #expect(stub.ranges == [nil, "bytes=30-", "bytes=60-", "bytes=60-", nil])
+        #expect(place.content == film)
+    }
+
     @Test func aDigestByAnotherAlgorithmDoesNotStartOver() async throws {
         let place = try Destination()
         let (file, requests) = (RangedFile(film), Tally())

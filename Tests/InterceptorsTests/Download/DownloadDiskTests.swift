@@ -52,6 +52,23 @@ import Testing
         #expect(place.content == film)
     }
 
+    /// A process was killed after it emptied the state, and before that was on the disk. After a power failure the old record
+    /// could be there again.
+    @Test func anEmptyStateReachesTheDiskBeforeTheBytesChange() async throws {
+        let place = try Destination()
+        try write("", to: place.folder.file(".film.mp4.part-state"), 0o600)
+        try write("old bytes", to: place.folder.file(".film.mp4.part"), 0o600)
+        let found = Mutex<[Data?]>([])
+        var resuming = DownloadResuming.acrossLaunches
+        resuming.protection.synchronizeState = { (file) throws(SystemCallFailure) in
+            #expect(file.path.hasSuffix(".film.mp4.part-state"))
+            found.withLock { $0.append(try? Data(contentsOf: place.folder.file(".film.mp4.part"))) }
+        }
+        try await makeClient(RangedFile(film).stub()).download("/film", to: place.file, resuming: resuming)
+        #expect(found.withLock { $0 } == [Data("old bytes".utf8)])
+        #expect(place.content == film)
+    }
+
     @Test func aFailureToSynchronizeKeepsWhatWasSafeBefore() async throws {
         let place = try Destination()
         let stub = RangedFile(film).stub()

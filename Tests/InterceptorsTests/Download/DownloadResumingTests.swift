@@ -197,6 +197,40 @@ import TransportTesting
         #expect(stub.requests.count == 4)
     }
 
+    @Test func aDownloadThatChangesAfterEachProgressEnds() async throws {
+        let place = try Destination()
+        var file = RangedFile(film)
+        file.versions = (0..<20).map { Data.letters(100, from: $0) }
+        let requests = Tally()
+        // Each version brings two bytes, and then two more.
+        let stub = StubTransport { [file] request in
+            let answer = file.answer(request.headerFields, number: (requests.count() - 1) / 2)
+            let failure = TransportError(.truncated, "The connection was cut.")
+            let body = HTTPBody.oneShot(Pieces(bytes: answer.body.prefix(2), failure: failure))
+            return HTTPResponse(status: answer.status, headerFields: answer.fields, body: body)
+        }
+        await #expect(throws: TransportError.self) {
+            try await makeClient(stub)
+                .download("/film", to: place.file, resuming: .withinCall(maxAttempts: 3, time: .impatient))
+        }
+        #expect(stub.ranges == [nil, "bytes=2-", "bytes=4-", "bytes=2-", "bytes=4-", "bytes=2-", "bytes=4-"])
+    }
+
+    @Test func contentThatCannotBeContinuedCountsAsNoProgress() async throws {
+        let place = try Destination()
+        let requests = Tally()
+        let stub = StubTransport { [film] _ in
+            let count = requests.count()
+            let failure = TransportError(.connectionLost, "Gone.")
+            return HTTPResponse(status: 200, body: .oneShot(Pieces(bytes: film.prefix(count), failure: failure)))
+        }
+        await #expect(throws: TransportError.self) {
+            try await makeClient(stub)
+                .download("/film", to: place.file, resuming: .withinCall(maxAttempts: 3, time: .impatient))
+        }
+        #expect(stub.ranges == [nil, nil, nil])
+    }
+
     @Test func aDownloadThatNeverGetsFurtherEnds() async throws {
         let place = try Destination()
         // Each attempt starts over and breaks off at the same byte.

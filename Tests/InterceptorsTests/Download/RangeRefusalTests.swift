@@ -1,9 +1,10 @@
 import Foundation
-import Interceptors
 import Synchronization
 import TestSupport
 import Testing
 import TransportTesting
+
+@testable import Interceptors
 
 /// Servers that don't answer the requests for further ranges by these ranges. The tasks run in an order that a seed decides.
 @Suite(.againstHanging) struct RangeRefusalTests {
@@ -142,6 +143,44 @@ import TransportTesting
         }
         #expect(stub.requests.count < 20)
         #expect(place.content == nil)
+    }
+
+    /// The first response breaks off, and the server refuses the further ranges and the next request, as often as given.
+    private func refusing(_ count: Int, retryAfter: String) -> StubTransport {
+        let (requests, file) = (Tally(), RangedFile(Self.film))
+        return StubTransport { request in
+            let number = requests.count()
+            guard number == 1 || number > 4 + count else {
+                return HTTPResponse(status: 429, headerFields: [.retryAfter: retryAfter])
+            }
+            var response = file.response(to: request, number: 0)
+            guard number == 1 else { return response }
+            let failure = TransportError(.connectionLost, "Gone.")
+            response.body = .oneShot(Pieces(bytes: Self.film.prefix(14), failure: failure))
+            return response
+        }
+    }
+
+    @Test func theWaitThatARefusalAsksForIsHonored() async throws {
+        let (place, clock) = (try Destination(), ManualClock())
+        let time = TimeSource(clock: clock, random: RandomSource { 0 })
+        var resuming = DownloadResuming.acrossLaunches(ranges: 4, time: time)
+        resuming.smallestRange = 20
+        let stub = refusing(2, retryAfter: "30")
+        _ = try await clock.run { [resuming] in
+            try await makeClient(stub).download("/film", to: place.file, resuming: resuming)
+        }
+        #expect(place.content == Self.film)
+        #expect(clock.now.elapsed == .seconds(60))
+    }
+
+    @Test func aLongWaitThatARefusalAsksForEndsTheCall() async throws {
+        let place = try Destination()
+        let stub = refusing(1, retryAfter: "61")
+        await #expect(throws: DecodingFailure.self) {
+            try await makeClient(stub).download("/film", to: place.file, resuming: .pieces(4))
+        }
+        #expect(stub.requests.count == 5)
     }
 }
 
