@@ -4,6 +4,7 @@ extension HTTPContext {
     private enum ValidatesStatusKey: HTTPContextKey { static var defaultValue: Bool { true } }
     private enum StatusAcceptedKey: HTTPContextKey { static var defaultValue: Bool { false } }
     private enum DownloadKey: HTTPContextKey { static var defaultValue: Bool { false } }
+    private enum CallNumberKey: HTTPContextKey { static var defaultValue: CallNumber? { nil } }
     private enum RemainingTimeKey: HTTPContextKey {
         static var defaultValue: (@Sendable () -> Duration)? { nil }
     }
@@ -66,6 +67,12 @@ extension HTTPContext {
     package var isForDownloadedPart: Bool {
         get { self[DownloadKey.self] }
         set { self[DownloadKey.self] = newValue }
+    }
+
+    /// On a request: the number of its call, if that call may send several requests, such as a download that resumes.
+    package var callNumber: CallNumber? {
+        get { self[CallNumberKey.self] }
+        set { self[CallNumberKey.self] = newValue }
     }
 
     /// On a request: returns the time until the caller's deadline; `nil` without one. A download then begins no wait that ends

@@ -14,6 +14,7 @@ struct DownloadRun: Sendable {
     let expected: DownloadDigest?
     let limit: Int64
     let progress: (@Sendable (TransferProgress) -> Void)?
+    private let call = CallNumber.next()
 
     /// The failures after which the bytes would also fail the next call.
     private static let spoilingFailures: Set<HTTPErrorCode> = [.digestMismatch, .invalidRange, .bodyTooLarge]
@@ -157,6 +158,7 @@ extension DownloadRun {
     /// The response to a request for the part or for the whole. Its status is a success, or a 416 if it is for a part.
     func answer(to demand: RangeDemand?, _ state: State) async throws -> HTTPResponse {
         var request = request
+        request.context.callNumber = call
         if resumes {
             request.context.isForDownloadedPart = true
             request.context.downloadProgress = nil

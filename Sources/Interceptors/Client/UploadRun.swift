@@ -15,6 +15,7 @@ struct UploadRun: Sendable {
     let progress: UploadProgress?
     /// Called with the URL of the upload as soon as the server has named it.
     let save: (@Sendable (URL) -> Void)?
+    private let call = CallNumber.next()
 
     private var request: HTTPRequest { requests.creation }
 
@@ -90,6 +91,7 @@ struct UploadRun: Sendable {
     private func send(_ step: UploadStep, _ state: inout State) async throws -> Exchange {
         let watch = UploadWatch(state.naming, now: resuming.time.now, save: save)
         var request = try requests.request(for: step, to: state.naming.url, state.plan)
+        request.context.callNumber = call
         if case .create = step { request.context.uploadRequest = .creating(watch.creation) }
         watch.observe(&request, from: step.part?.lowerBound ?? 0, kind, progress)
         let (exchange, end) = await outcome(of: request)
@@ -183,7 +185,9 @@ extension UploadRun {
     /// Removes an upload that nobody can continue. The caller gets the fault whether the server removes the upload or not.
     private func remove(after fault: UploadFault, _ state: State) async {
         guard let url = state.naming.url, fault.endsUpload(isOwn: resuming.launches?.unfinished == nil) else { return }
-        let response = try? await client.send(requests.removal(of: url))
+        var request = requests.removal(of: url)
+        request.context.callNumber = call
+        let response = try? await client.send(request)
         response?.body.discard()
     }
 

@@ -22,13 +22,16 @@ struct EventSource: Sendable {
 
     /// Sends a request for the events after an event. Returns `nil` after a 204, which ends the stream.
     ///
-    /// - Parameter retry: the server's reconnection time, if it has sent one.
-    func connect(after lastEventID: String, retry: Duration?) async throws -> EventConnection? {
+    /// - Parameters:
+    ///   - retry: the server's reconnection time, if it has sent one.
+    ///   - number: the number of the call, the same for each connection.
+    func connect(after lastEventID: String, retry: Duration?, _ number: CallNumber) async throws -> EventConnection? {
         var request = try await client.request(for: endpoint, isVerb: isVerb)
         request.headerFields.addMissing([.accept: Self.mediaType, .cacheControl: "no-cache, no-store"])
         if let field = Self.field(lastEventID) { request.headerFields[.lastEventID] = field.value }
         request.context.responseBody = .streamed
         request.context.isLiveStream = true
+        request.context.callNumber = number
         var timeouts = request.context.timeouts ?? Timeouts()
         timeouts.idle = idleLimit
         // A stream has no expected end, so a limit that all other calls share would only break each connection.

@@ -11,6 +11,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private var connection: EventConnection?
         private var plan: ReconnectionPlan?
         private var lastEventID: String
+        private var number: CallNumber?
         private var isOver = false
 
         init(_ source: EventSource) {
@@ -35,7 +36,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                     // The parser may hold further events, which need no waiting.
                     try Task.checkCancellation()
                     if connection == nil {
-                        connection = try await source.connect(after: lastEventID, retry: plan?.retry)
+                        let number = self.number ?? .next()
+                        self.number = number
+                        connection = try await source.connect(after: lastEventID, retry: plan?.retry, number)
                     }
                     guard let connection else { return nil }
                     if let event = try await connection.next(isolation: actor) {

@@ -32,7 +32,11 @@ import TransportTesting
         }
     }
 
-    private func download(_ stub: StubTransport, _ interceptors: [any Interceptor]) async throws {
+    private func download(
+        _ stub: StubTransport,
+        _ interceptors: [any Interceptor],
+        context: HTTPContext = HTTPContext()
+    ) async throws {
         let folder = try TemporaryFolder()
         let client = Client(
             baseURL: URL(string: "https://api.example.com"),
@@ -41,7 +45,7 @@ import TransportTesting
         )
         var resuming = DownloadResuming.acrossLaunches(ranges: 4)
         resuming.smallestRange = 10
-        try await client.download("/film", to: folder.file("film"), resuming: resuming)
+        try await client.download("/film", to: folder.file("film"), resuming: resuming, context: context)
         #expect(try Data(contentsOf: folder.file("film")) == Self.film)
         #expect(stub.openBodies == 0)
     }
@@ -50,6 +54,12 @@ import TransportTesting
         let interceptor = LimitConcurrencyInterceptor(limit)
         try await download(server(), [interceptor])
         #expect(interceptor.pool.counts == (0, 0, 0))
+    }
+
+    @Test func theRangesOfADownloadDoNotCancelEachOther() async throws {
+        let latest = LatestWinsInterceptor()
+        try await download(server(), [latest], context: .with(\.latestKey, "film"))
+        #expect(latest.calls.count == 0)
     }
 
     @Test func aFullWaitingLineGivesFewerRanges() async throws {

@@ -3,18 +3,40 @@ internal import Synchronization
 /// The implementation of `.latestWins(…)`, documented there.
 struct LatestWinsInterceptor: Interceptor {
     final class Calls: Sendable {
-        private let calls = Mutex<[LatestKey: LatestCall]>([:])
-
-        var count: Int { calls.withLock(\.count) }
-
-        /// Makes a call the latest, and returns the previous one.
-        func begin(_ call: LatestCall, _ key: any Hashable & Sendable) -> LatestCall? {
-            calls.withLock { $0.updateValue(call, forKey: LatestKey(value: key)) }
+        /// The latest call with a key. A download that resumes sends several requests, and may send them at once.
+        private struct Latest {
+            let number: CallNumber
+            var requests: [LatestCall] = []
         }
 
-        func end(_ call: LatestCall, _ key: any Hashable & Sendable) {
+        private let latest = Mutex<[LatestKey: Latest]>([:])
+
+        var count: Int { latest.withLock(\.count) }
+
+        /// Begins a request. Returns the requests of an earlier call, or `nil` if a later call is running.
+        ///
+        /// - Parameter number: the number of the request's call; `nil` if the request is a call that begins now.
+        func begin(_ request: LatestCall, _ key: any Hashable & Sendable, _ number: CallNumber?) -> [LatestCall]? {
             let key = LatestKey(value: key)
-            calls.withLock { if $0[key] === call { $0[key] = nil } }
+            return latest.withLock { latest in
+                // Under the lock, so that of two calls at once the later one is the one that gets here later.
+                let number = number ?? .next()
+                guard let present = latest[key], present.number != number else {
+                    latest[key, default: Latest(number: number)].requests.append(request)
+                    return []
+                }
+                guard present.number < number else { return nil }
+                latest[key] = Latest(number: number, requests: [request])
+                return present.requests
+            }
+        }
+
+        func end(_ request: LatestCall, _ key: any Hashable & Sendable) {
+            let key = LatestKey(value: key)
+            latest.withLock { latest in
+                latest[key]?.requests.removeAll { $0 === request }
+                if latest[key]?.requests.isEmpty == true { latest[key] = nil }
+            }
         }
     }
 
@@ -30,7 +52,11 @@ struct LatestWinsInterceptor: Interceptor {
         guard let key = request.context.latestKey else { return try await next(request) }
         let notes = request.notes
         let call = LatestCall()
-        calls.begin(call, key)?.supersede()
+        guard let earlier = calls.begin(call, key, request.context.callNumber) else {
+            notes.add(.superseded)
+            throw CancellationError()
+        }
+        for call in earlier { call.supersede() }
         var response: HTTPResponse
         do {
             response = try await call.run(request, after: debounce, next: next)
@@ -114,6 +140,8 @@ extension Interceptor where Self == AnyInterceptor {
     /// - A streamed response can be superseded until it is read to the end. A later call discards its body, and further reads
     ///   throw `CancellationError`.
     /// - A key is forgotten when its last call ends.
+    /// - A download, an upload or a stream of events that sends several requests is one call. Its later requests cancel none of its
+    ///   own, and it ends if a later call has begun in the meantime.
     /// - The debounce counts towards a `timeout` and a deadline further outside. A request without a key doesn't wait.
     ///
     /// The call runs in a separate task, with the priority and the task-local values of the caller's.

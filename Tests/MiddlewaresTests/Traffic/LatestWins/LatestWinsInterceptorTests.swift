@@ -42,6 +42,30 @@ struct LatestWinsInterceptorTests {
         #expect(latest.calls.count == 0)
     }
 
+    private func request(_ number: CallNumber) -> HTTPRequest {
+        var request = HTTPRequest(url: apiURL)
+        request.context.latestKey = "a"
+        request.context.callNumber = number
+        return request
+    }
+
+    @Test func allRequestsOfTheEarlierCallEnd() async throws {
+        let latest = LatestWinsInterceptor()
+        let chain = InterceptorChain([latest], transport: server())
+        let (earlier, later) = (CallNumber.next(), CallNumber.next())
+        let olds = (0..<3).map { _ in Task { try await chain.send(request(earlier)) } }
+        await arrivals.reached(3)
+        let news = (0..<2).map { _ in Task { try await chain.send(request(later)) } }
+        await arrivals.reached(5)
+        for task in olds { await #expect(throws: CancellationError.self) { try await task.value } }
+        await clock.sleepers(2)
+        // The earlier call tries again.
+        await #expect(throws: CancellationError.self) { try await chain.send(request(earlier)) }
+        clock.advance(by: .seconds(1))
+        for task in news { #expect(try await task.value.status == 200) }
+        #expect(latest.calls.count == 0)
+    }
+
     @Test func onlyTheLastOfManyIsSentOnceNoOtherCameForAWhile() async throws {
         let server = Recorder { _ in HTTPResponse(status: 200) }
         let latest = LatestWinsInterceptor(debounce: .milliseconds(300), time: .manual(clock))
