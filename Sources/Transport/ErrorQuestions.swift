@@ -53,6 +53,11 @@ extension Error {
         isOrIsCausedBy { ($0 as? any HTTPError).map { codes.contains($0.code) } ?? false }
     }
 
+    /// The response of this error, or of the nearest cause with a response.
+    package var receivedResponse: HTTPResponse? {
+        causes.lazy.compactMap { ($0 as? any HTTPError)?.response }.first
+    }
+
     /// This error, its cause, the cause's cause and so on.
     package var causes: [any Error] {
         // Limited, because an error that is a class may be its own cause.

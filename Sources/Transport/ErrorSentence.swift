@@ -12,7 +12,7 @@ enum ErrorSentence {
     static func about(_ error: some HTTPError) -> String {
         if error.isOffline { return offline }
         if error.isTimeout { return timeout }
-        if let response = error.response {
+        if let response = error.receivedResponse {
             guard response.context.isMadeLocally else { return about(response.status) }
             guard error.underlying != nil else { return "This is not available offline." }
         }

@@ -19,17 +19,20 @@ public import Foundation
 /// ``Swift/Error/isCancelled``, ``Swift/Error/isUnauthorized`` and ``Swift/Error/isServerFault``.
 ///
 /// ## Write one
-/// A code, a message and a context are all that is required:
-///
 /// ```swift
 /// struct QuotaError: HTTPError {
 ///     let code = HTTPErrorCode(rawValue: "quotaUsedUp")
 ///     let message = "The quota of today is used up. Ask the operator for more."
 ///     let request: HTTPRequest.Summary?
+///     let response: HTTPResponse? = nil
+///     let underlying: (any Error)? = nil
 ///     let sentNothing = true                      // thrown before `next` was called: even a POST may be sent again
 ///     var context = HTTPContext()
 /// }
 /// ```
+/// The three optionals have no default, because the compiler would take a `let response: HTTPResponse` for another property, and
+/// nobody would read it.
+///
 /// Interceptors treat such an error like the package's own. `retry` may repeat a POST that certainly wasn't sent. An error with
 /// a ``response`` counts by its status: `retryOnUnauthorized` refreshes the token for a 401, `circuitBreaker` counts a 503.
 /// An error also counts by its ``code``: `retry` repeats a request after an author's ``HTTPErrorCode/connectionLost`` too. And it
@@ -44,14 +47,14 @@ public protocol HTTPError:
     var message: String { get }
     /// The kind of failure, in one word. Its name also serves metrics and logs.
     var code: HTTPErrorCode { get }
-    /// The method and the redacted URL of the request, if known; `nil` by default.
+    /// The method and the redacted URL of the request, if known.
     var request: HTTPRequest.Summary? { get }
-    /// The response that the error was made from; by default the response of ``underlying``, if any.
+    /// The response that the error was made from, if any. Interceptors take the response of ``underlying`` for the error's, too.
     ///
     /// Hold the response with its body in memory, or discard the body, because a streamed body keeps a connection. `retry`
     /// discards the body before the next attempt. The fields and the body may hold secrets.
     var response: HTTPResponse? { get }
-    /// The error that caused this one: the same failure, as a lower layer reported it. `nil` by default.
+    /// The error that caused this one: the same failure, as a lower layer reported it; `nil` if there is none.
     ///
     /// Its code, its response and its own cause count as this error's. At most 16 levels of causes are looked at.
     var underlying: (any Error)? { get }
@@ -71,18 +74,6 @@ public protocol HTTPError:
 }
 
 extension HTTPError {
-    /// `nil`: no request is known.
-    public var request: HTTPRequest.Summary? { nil }
-
-    /// The response of the ``underlying`` error, if any.
-    public var response: HTTPResponse? {
-        guard let cause = cause as? any HTTPError else { return nil }
-        return CauseDepth.descend { cause.response } ?? nil
-    }
-
-    /// `nil`: nothing else caused the error.
-    public var underlying: (any Error)? { nil }
-
     /// `false`: the server may have seen the request.
     public var sentNothing: Bool { false }
 
@@ -129,6 +120,12 @@ extension HTTPError {
 
     /// The ``underlying`` error, unless it is about another request, whose code and response say nothing about this one.
     package var cause: (any Error)? { code == .bodySourceFailed ? nil : underlying }
+
+    /// The response of the ``cause``, if any.
+    package var responseOfCause: HTTPResponse? {
+        guard let cause = cause as? any HTTPError else { return nil }
+        return CauseDepth.descend { cause.response } ?? nil
+    }
 
     /// The sentence for people if the error's code has no sentence.
     package var generalSentence: String { ErrorSentence.about(self) }

@@ -12,6 +12,8 @@ public struct TransportError: HTTPError {
     public let underlying: (any Error)?
     /// Details about the failed call, such as the attempts made.
     public var context = HTTPContext()
+    /// The response of ``underlying``, if any.
+    public var response: HTTPResponse? { responseOfCause }
 
     /// Creates an error about a request.
     ///

@@ -42,6 +42,9 @@ nonisolated extension HTTPErrorCode {
 nonisolated struct QuotaError: HTTPError {
     let code = HTTPErrorCode.quotaUsedUp
     let message = "The quota is used up."
+    let request: HTTPRequest.Summary? = nil
+    let response: HTTPResponse? = nil
+    let underlying: (any Error)? = nil
     var context = HTTPContext()
 }
 

@@ -45,6 +45,8 @@ package struct BulkheadError: HTTPError {
     package let message = "All permits of the call's tenant are in use."
     package let request: HTTPRequest.Summary?
     package var sentNothing: Bool { true }
+    package let response: HTTPResponse? = nil
+    package let underlying: (any Error)? = nil
     package var context = HTTPContext()
 }
 

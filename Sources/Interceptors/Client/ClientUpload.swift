@@ -110,7 +110,7 @@ extension Client {
                 of: response,
                 as: Data.self
             )
-        } catch let error as any HTTPError where [404, 410].contains(error.response?.status.code) {
+        } catch let error as any HTTPError where [404, 410].contains(error.receivedResponse?.status.code) {
             return
         }
     }

@@ -144,7 +144,7 @@ extension DownloadRun {
                     let wait = attempts.wait(
                         after: part.count,
                         of: part.representation,
-                        error.refusesForNow ? (error as? any HTTPError)?.response : nil,
+                        error.refusesForNow ? error.receivedResponse : nil,
                         resuming.time
                     )
                 else { throw error }
@@ -169,9 +169,9 @@ extension DownloadRun {
         let response: HTTPResponse
         do {
             response = try await client.send(request)
-        } catch let error as any HTTPError where demand != nil && error.response?.status == 416 {
+        } catch let error as any HTTPError where demand != nil && error.receivedResponse?.status == 416 {
             // `validateStatus` makes an error of every status that isn't a success.
-            guard let response = error.response else { throw error }
+            guard let response = error.receivedResponse else { throw error }
             return response
         }
         if demand != nil, response.status == 416 { return response }
@@ -199,5 +199,5 @@ extension Error {
 
     /// Whether the server has answered that there are too many requests, or that it is overloaded (RFC 6585 §4, RFC 9110
     /// §15.6.4).
-    var refusesForNow: Bool { [429, 503].contains((self as? any HTTPError)?.response?.status.code) }
+    var refusesForNow: Bool { [429, 503].contains(receivedResponse?.status.code) }
 }

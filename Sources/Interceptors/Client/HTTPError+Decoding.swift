@@ -25,7 +25,7 @@ extension HTTPError {
         _ type: Value.Type = Value.self,
         with decoder: any BodyDecoder = JSONDecoder()
     ) throws -> Value {
-        guard let response else { throw self }
+        guard let response = receivedResponse else { throw self }
         let bytes = response.body.bytes
         let body = (bytes: bytes ?? Data(), isComplete: bytes != nil && response.isBodyComplete)
         func failure(_ code: HTTPErrorCode, _ message: String?, _ underlying: (any Error)? = nil) -> DecodingFailure {

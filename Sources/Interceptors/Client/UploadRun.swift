@@ -125,7 +125,7 @@ struct UploadRun: Sendable {
             let response = try await client.send(request)
             return (.success(response), .answered(answer(response)))
         } catch {
-            if let response = (error as? any HTTPError)?.response, !response.context.isMadeLocally {
+            if let response = error.receivedResponse, !response.context.isMadeLocally {
                 return (.failure(error), .answered(answer(response)))
             }
             let end = UploadOutcome.End.failed(
@@ -160,7 +160,7 @@ extension UploadRun {
         let response: HTTPResponse?
         switch exchange {
         case .success(let answer): response = answer
-        case .failure(let error): response = (error as? any HTTPError)?.response
+        case .failure(let error): response = error.receivedResponse
         }
         guard let wait = TransferBackoff.wait(after: plan.attemptsWithoutProgress, response, resuming.time) else {
             return nil
@@ -210,7 +210,7 @@ extension UploadRun {
         case (.giveUp, .failure(let error)): return error
         case (.fail(let fault), .success(let response)): return fault.error(of: request, response)
         case (.fail(let fault), .failure(let error)):
-            return fault.error(of: request, (error as? any HTTPError)?.response)
+            return fault.error(of: request, error.receivedResponse)
         case (_, .success(let response)): return UploadFault.stalled.error(of: request, response)
         case (_, .failure(let error)): return error
         }

@@ -22,6 +22,8 @@ public struct DownloadError: HTTPError {
     public let underlying: (any Error)?
     /// Details about the failed call, such as its attempts.
     public var context = HTTPContext()
+    /// The response of ``underlying``, if any.
+    public var response: HTTPResponse? { responseOfCause }
 
     /// Creates an error about a download.
     ///

@@ -75,7 +75,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 
         /// How an error ends a connection; `nil` if another connection would fail in the same way.
         private func end(after error: any Error) -> ReconnectionPlan.End? {
-            guard !(error is CancellationError), !Task.isCancelled, (error as? any HTTPError)?.response == nil else {
+            guard !(error is CancellationError), !Task.isCancelled, error.receivedResponse == nil else {
                 return nil
             }
             if let refusal = error.causes.lazy.compactMap({ $0 as? any TemporaryRefusal }).first {

@@ -22,6 +22,8 @@ public struct UploadError: HTTPError {
     public let response: HTTPResponse?
     /// Details about the failed call, such as its attempts.
     public var context = HTTPContext()
+    /// `nil`: no other error caused this one.
+    public var underlying: (any Error)? { nil }
     /// Whether nothing was sent, because the upload was refused first.
     public let sentNothing: Bool
 

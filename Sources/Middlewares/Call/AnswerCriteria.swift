@@ -37,7 +37,7 @@ struct AnswerCriteria: Sendable {
         switch answer {
         case .success(let response): return areMet(by: response)
         case .failure(let error):
-            if let response = (error as? any HTTPError)?.response, areMet(by: response) {
+            if let response = error.receivedResponse, areMet(by: response) {
                 return true
             }
             return errors.contains { $0(error) }

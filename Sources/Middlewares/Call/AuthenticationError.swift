@@ -9,6 +9,10 @@ public struct AuthenticationError: HTTPError {
     public let request: HTTPRequest.Summary?
     /// Further facts about the failed call, such as the attempts made.
     public var context = HTTPContext()
+    /// `nil`: no response caused the error.
+    public var response: HTTPResponse? { nil }
+    /// `nil`: no other error caused this one.
+    public var underlying: (any Error)? { nil }
 
     /// Creates an error about a request.
     ///

@@ -5,7 +5,7 @@ extension Result where Success == HTTPResponse {
     var answered: HTTPResponse? {
         switch self {
         case .success(let response): response
-        case .failure(let error): (error as? any HTTPError)?.response
+        case .failure(let error): error.receivedResponse
         }
     }
 

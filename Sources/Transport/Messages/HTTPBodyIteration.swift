@@ -52,7 +52,9 @@ extension HTTPBody {
     static func whileSending<Result>(_ read: () async throws -> Result) async throws -> Result {
         do {
             return try await read()
-        } catch let error as any HTTPError where error.sentNothing || error.request != nil || error.response != nil {
+        } catch let error as any HTTPError
+            where error.sentNothing || error.request != nil || error.receivedResponse != nil
+        {
             throw TransportError.bodySourceFailed(error)
         }
     }

@@ -36,6 +36,13 @@ extension TLSConfigurationError {
     /// A short English sentence for people.
     public var errorDescription: String? { ErrorSentence.insecure }
 
+    /// `nil`: the error is about a configuration.
+    public var request: HTTPRequest.Summary? { nil }
+    /// `nil`: no response caused the error.
+    public var response: HTTPResponse? { nil }
+    /// `nil`: no other error caused this one.
+    public var underlying: (any Error)? { nil }
+
     /// Always empty: a ``TransportError`` around this error has the context of the call.
     public var context: HTTPContext {
         get { HTTPContext() }

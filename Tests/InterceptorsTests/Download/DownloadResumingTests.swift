@@ -284,6 +284,8 @@ private struct RefusedStatus: HTTPError {
     let code = HTTPErrorCode.unacceptedStatus
     let message = "Refused."
     let response: HTTPResponse?
+    let request: HTTPRequest.Summary? = nil
+    let underlying: (any Error)? = nil
     var context = HTTPContext()
 
     init(response: HTTPResponse) { self.response = response }

@@ -11,6 +11,8 @@ import Testing
         let code = HTTPErrorCode(rawValue: "circle")
         let message = "Round and round."
         var underlying: (any Error)? { self }
+        let request: HTTPRequest.Summary? = nil
+        let response: HTTPResponse? = nil
         var context: HTTPContext {
             get { HTTPContext() }
             set {}
@@ -21,6 +23,8 @@ import Testing
         let code = HTTPErrorCode(rawValue: "link")
         let message: String
         let underlying: (any Error)?
+        let request: HTTPRequest.Summary? = nil
+        let response: HTTPResponse? = nil
         var context = HTTPContext()
     }
 
@@ -36,7 +40,7 @@ import Testing
         )
         #expect(circle.description.hasSuffix(" Cause: …"))
         #expect(circle.localizedDescription == "The request failed.")
-        #expect(circle.response == nil)
+        #expect(circle.receivedResponse == nil)
         #expect(!circle.isOffline && !circle.isTimeout && !circle.isCancelled && !circle.isUnauthorized)
         #expect(!circle.isServerFault)
         #expect(!OutcomeCondition.temporaryFailure.matches(.failure(circle), to: HTTPRequest(url: apiURL)))
@@ -60,7 +64,7 @@ import Testing
         #expect(timeout.description.contains("Late.") == isFound)
         #expect(OutcomeCondition.code(.timedOut).matches(.failure(timeout), to: HTTPRequest(url: apiURL)) == isFound)
         let refusal = EnvelopeError(.envelopeFailure, status: 401, url: apiURL)
-        #expect(chain(of: links, endingIn: refusal).response?.status == (isFound ? 401 : nil))
+        #expect(chain(of: links, endingIn: refusal).receivedResponse?.status == (isFound ? 401 : nil))
     }
 
     // The level is counted for each chain of causes, not for the task.

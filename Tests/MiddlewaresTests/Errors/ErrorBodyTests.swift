@@ -14,6 +14,8 @@ import Testing
         let code = HTTPErrorCode(rawValue: "serviceFailed")
         let message = "The service failed."
         let response: HTTPResponse?
+        let request: HTTPRequest.Summary? = nil
+        let underlying: (any Error)? = nil
         var context = HTTPContext()
     }
 
@@ -21,6 +23,8 @@ import Testing
         let code = HTTPErrorCode(rawValue: "callFailed")
         let message = "The call failed."
         let underlying: (any Error)?
+        let request: HTTPRequest.Summary? = nil
+        let response: HTTPResponse? = nil
         var context = HTTPContext()
     }
 

@@ -18,6 +18,8 @@ extension Error {
         var code = HTTPErrorCode(rawValue: "wrapped")
         let message = "It failed."
         let underlying: (any Error)?
+        let request: HTTPRequest.Summary? = nil
+        let response: HTTPResponse? = nil
         var context = HTTPContext()
     }
 
@@ -30,6 +32,8 @@ extension Error {
         let code: HTTPErrorCode
         let message = "It failed."
         var response: HTTPResponse?
+        let request: HTTPRequest.Summary? = nil
+        let underlying: (any Error)? = nil
         var context = HTTPContext()
 
         init(_ code: HTTPErrorCode = HTTPErrorCode(rawValue: "failed"), _ status: HTTPResponse.Status? = nil) {

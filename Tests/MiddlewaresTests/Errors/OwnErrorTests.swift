@@ -12,6 +12,8 @@ import Testing
         let message = "The quota is used up."
         let request: HTTPRequest.Summary?
         var sentNothing = true
+        let response: HTTPResponse? = nil
+        let underlying: (any Error)? = nil
         var context = HTTPContext()
     }
 
@@ -19,6 +21,8 @@ import Testing
         var code = HTTPErrorCode(rawValue: "serviceFailed")
         let message = "The service refused."
         let response: HTTPResponse?
+        let request: HTTPRequest.Summary? = nil
+        let underlying: (any Error)? = nil
         var context = HTTPContext()
     }
 
@@ -27,6 +31,8 @@ import Testing
         let message = "The call failed."
         let underlying: (any Error)?
         var sentNothing = false
+        let request: HTTPRequest.Summary? = nil
+        let response: HTTPResponse? = nil
         var context = HTTPContext()
     }
 
@@ -189,6 +195,9 @@ import Testing
             let code = HTTPErrorCode(rawValue: "wrongKey")
             let message = "The key is wrong."
             let key = "hush"
+            let request: HTTPRequest.Summary? = nil
+            let response: HTTPResponse? = nil
+            let underlying: (any Error)? = nil
             var context = HTTPContext()
         }
         var dumped = ""

@@ -19,6 +19,7 @@ import Testing
         let message = "It failed."
         let response: HTTPResponse? = nil
         let underlying: (any Error)?
+        let request: HTTPRequest.Summary? = nil
         var context = HTTPContext()
     }
 

@@ -63,6 +63,8 @@ extension BrokenInterceptor {
         let underlying: (any Error)?
         let code = HTTPErrorCode(rawValue: "wrapped")
         let message = "The call failed."
+        let request: HTTPRequest.Summary? = nil
+        let response: HTTPResponse? = nil
         var context = HTTPContext()
     }
 }

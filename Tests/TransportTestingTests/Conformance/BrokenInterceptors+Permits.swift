@@ -61,6 +61,8 @@ extension BrokenInterceptor {
         let message = "All permits are in use."
         let request: HTTPRequest.Summary?
         var sentNothing: Bool { true }
+        let response: HTTPResponse? = nil
+        let underlying: (any Error)? = nil
         var context = HTTPContext()
     }
 }

@@ -109,6 +109,9 @@ extension CorrectInterceptor {
         let code = HTTPErrorCode(rawValue: "no text")
         let message = "The content is no text."
         var sentNothing: Bool { true }
+        let request: HTTPRequest.Summary? = nil
+        let response: HTTPResponse? = nil
+        let underlying: (any Error)? = nil
         var context = HTTPContext()
     }
 }

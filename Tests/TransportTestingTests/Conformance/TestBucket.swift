@@ -139,6 +139,9 @@ final class TestBucket: Sendable {
         let code = HTTPErrorCode.timedOut
         let message = "No token in time."
         var sentNothing: Bool { true }
+        let request: HTTPRequest.Summary? = nil
+        let response: HTTPResponse? = nil
+        let underlying: (any Error)? = nil
         var context = HTTPContext()
     }
 }

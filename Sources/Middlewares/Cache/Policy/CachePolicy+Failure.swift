@@ -44,7 +44,7 @@ extension CachePolicy {
     /// Whether an error is equivalent to such a status from a gateway: the server failed, rather than the caller or the
     /// server's certificate.
     static func isServerFailure(_ error: any Error) -> Bool {
-        if let response = (error as? any HTTPError)?.response { return isServerFailure(response.status) }
+        if let response = error.receivedResponse { return isServerFailure(response.status) }
         return error.isOrIsCausedBy(failures)
     }
 

@@ -7,6 +7,12 @@ public struct CacheStoreError: HTTPError {
     public let message: String
     /// Details about the failed call, such as its attempts.
     public var context = HTTPContext()
+    /// `nil`: the error is about a store, not a request.
+    public var request: HTTPRequest.Summary? { nil }
+    /// `nil`: no response caused the error.
+    public var response: HTTPResponse? { nil }
+    /// `nil`: no other error caused this one.
+    public var underlying: (any Error)? { nil }
     /// Whether the response is stored despite the error, which came afterwards, when the store made room.
     var isAfterStoring = false
 

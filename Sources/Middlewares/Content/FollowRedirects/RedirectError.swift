@@ -14,6 +14,10 @@ public struct RedirectError: HTTPError {
     public let request: HTTPRequest.Summary?
     /// Further facts about the failed call, such as its attempts.
     public var context = HTTPContext()
+    /// `nil`: no response caused the error.
+    public var response: HTTPResponse? { nil }
+    /// `nil`: no other error caused this one.
+    public var underlying: (any Error)? { nil }
 
     init(_ code: HTTPErrorCode, limit: Int, redirects: [Redirect], status: HTTPResponse.Status, request: HTTPRequest) {
         self.code = code

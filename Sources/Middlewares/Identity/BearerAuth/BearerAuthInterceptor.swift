@@ -37,7 +37,7 @@ struct BearerAuthInterceptor: Interceptor {
             if response.status.code == 401, !response.context.hasSentToken { response.context.withheldToken = withheld }
             return response
         } catch {
-            guard var contextual = error as? any HTTPError, let response = contextual.response,
+            guard var contextual = error as? any HTTPError, let response = contextual.receivedResponse,
                 response.status.code == 401, !response.context.hasSentToken
             else { throw error }
             contextual.context.withheldToken = withheld

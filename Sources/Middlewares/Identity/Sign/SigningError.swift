@@ -8,6 +8,10 @@ public struct SigningError: HTTPError {
     public let request: HTTPRequest.Summary?
     /// Further facts about the failed call, such as its attempts.
     public var context = HTTPContext()
+    /// `nil`: no response caused the error.
+    public var response: HTTPResponse? { nil }
+    /// `nil`: no other error caused this one.
+    public var underlying: (any Error)? { nil }
 
     /// Creates an error about a request.
     ///

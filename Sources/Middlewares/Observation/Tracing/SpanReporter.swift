@@ -90,7 +90,7 @@ struct SpansInterceptor: Interceptor {
         do {
             response = try await next(request)
         } catch {
-            end(SpanEnd((error as? any HTTPError)?.response, error: error))
+            end(SpanEnd(error.receivedResponse, error: error))
             throw error
         }
         let head = SpanEnd(response).response

@@ -138,5 +138,6 @@ private struct SourceError: HTTPError {
     let message = "The source's own request failed."
     var request: HTTPRequest.Summary?
     var response: HTTPResponse?
+    var underlying: (any Error)?
     var context = HTTPContext()
 }

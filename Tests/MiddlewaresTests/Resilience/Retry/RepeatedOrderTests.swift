@@ -55,6 +55,7 @@ struct RepeatedOrderTests {
             let message = "The service failed."
             let response: HTTPResponse?
             let underlying: (any Error)?
+            let request: HTTPRequest.Summary? = nil
             var context = HTTPContext()
         }
         for (code, isWrapped) in [(429, false), (429, true), (503, false)] {
@@ -131,6 +132,7 @@ struct RepeatedOrderTests {
         let message = "The service failed."
         var request: HTTPRequest.Summary?
         var response: HTTPResponse?
+        let underlying: (any Error)? = nil
         var context = HTTPContext()
     }
 
@@ -161,6 +163,8 @@ struct RepeatedOrderTests {
             let code = HTTPErrorCode(rawValue: "serviceFailed")
             let message = "The service failed."
             let response: HTTPResponse?
+            let request: HTTPRequest.Summary? = nil
+            let underlying: (any Error)? = nil
             var context = HTTPContext()
         }
         let discards = Tally()
