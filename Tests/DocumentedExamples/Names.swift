@@ -11,6 +11,10 @@ import TransportTesting
 func some<T>() -> T { fatalError("Examples are compiled, not run.") }
 
 struct User: Codable, Sendable { let id: Int, name: String }
+struct GetUser: Endpoint {
+    let id: Int
+    var request: EndpointRequest<User> { .get("/users/\(id)") }
+}
 struct Film: Codable, Sendable { let id: Int, title: String }
 struct Photo: Decodable, Sendable { let id: Int }
 struct Account: Sendable { let id: String }

@@ -12,9 +12,8 @@ nonisolated struct User: Codable, Equatable {
 }
 
 nonisolated struct GetUser: Endpoint {
-    typealias Response = User
     let id: Int
-    var path: RequestTarget { "/users/\(id)" }
+    var request: EndpointRequest<User> { .get("/users/\(id)") }
 }
 
 nonisolated enum LanguageKey: HTTPContextKey {

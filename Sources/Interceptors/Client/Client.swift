@@ -160,7 +160,7 @@ public struct Client: Transport {
         _ endpoint: E,
         as type: Value.Type
     ) async throws -> Value {
-        try await response(to: endpoint, as: type).value
+        try await response(to: try await request(for: endpoint), as: type).value
     }
 
     /// Sends an endpoint's request and decodes the response as the endpoint's `Response`.
@@ -171,19 +171,17 @@ public struct Client: Transport {
 }
 
 extension Client {
-    /// A call by a verb, whose request carries no endpoint: an interceptor would learn nothing from it that the request doesn't say.
+    /// A call by a verb.
     @discardableResult
-    func call<Value>(verb endpoint: AnyEndpoint<Value>) async throws -> Value {
-        try await response(to: endpoint, as: Value.self, isVerb: true).value
+    func call<Value>(verb request: EndpointRequest<Value>) async throws -> Value {
+        try await response(to: try await makeRequest(request), as: Value.self).value
     }
 
-    /// - Parameter isVerb: whether a verb made the endpoint, so that the request doesn't carry it.
-    func response<E: Endpoint, Value: Decodable & Sendable>(
-        to endpoint: E,
-        as type: Value.Type,
-        isVerb: Bool = false
+    /// Sends a request and decodes the response.
+    func response<Value: Decodable & Sendable>(
+        to request: consuming HTTPRequest,
+        as type: Value.Type
     ) async throws -> (value: Value, response: HTTPResponse) {
-        var request = try await request(for: endpoint, isVerb: isVerb)
         if type != NoContent.self, type != Data.self, type != String.self { request.fillIn(.accept, decoder.mediaType) }
         let method = request.method
         let url = request.url
@@ -192,16 +190,27 @@ extension Client {
         return (try await decoding.value(type, of: response), response)
     }
 
-    /// - Parameter isVerb: whether a verb made the endpoint, so that the request doesn't carry it.
-    func request(for endpoint: some Endpoint, isVerb: Bool = false) async throws -> HTTPRequest {
+    /// The request that calling an endpoint sends, before the chain changes it: with the base URL and the encoded content.
+    ///
+    /// ```swift
+    /// #expect(try await api.request(for: GetUser(id: 42)).url.path == "/users/42")
+    /// ```
+    /// - Throws: `TransportError` with `HTTPErrorCode.unsupportedURL`; the errors of the endpoint and of the encoder.
+    public func request(for endpoint: some Endpoint) async throws -> HTTPRequest {
+        var request = try await makeRequest(try endpoint.request)
+        request.context.endpoint = endpoint
+        return request
+    }
+
+    /// The request of a verb, which carries no endpoint: an interceptor would learn nothing from it that the request doesn't say.
+    func makeRequest(_ parts: EndpointRequest<some Any>) async throws -> HTTPRequest {
         var request = HTTPRequest(
-            method: endpoint.method,
-            url: try url(for: endpoint.path, query: endpoint.query),
-            headerFields: endpoint.headerFields,
-            context: endpoint.context
+            method: parts.method,
+            url: try url(for: parts.path, query: parts.query),
+            headerFields: parts.headers,
+            context: parts.context
         )
-        if !isVerb { request.context.endpoint = endpoint }
-        try await endpoint.content?.fill(&request, encodedBy: encoder)
+        try await parts.content?.fill(&request, encodedBy: encoder)
         return request
     }
 

@@ -42,10 +42,10 @@ extension Client {
         var context = context
         context.responseBody = .streamed
         if let progress { context.downloadProgress = progress }
-        let endpoint = AnyEndpoint<Data>(path: path, query: query, headerFields: headers, context: context)
+        let request = EndpointRequest<Data>.get(path, query: query, headers: headers, context: context)
         let run = DownloadRun(
             client: self,
-            request: try await request(for: endpoint, isVerb: true),
+            request: try await makeRequest(request),
             file: file,
             resuming: resuming,
             expected: digest,

@@ -30,7 +30,7 @@ extension Client {
         context: HTTPContext = HTTPContext(),
         next: NextPage<Page>
     ) -> Pages<Page> {
-        let first = AnyEndpoint<Page>(path: path, query: query, headerFields: headers, context: context)
+        let first = EndpointRequest<Page>.get(path, query: query, headers: headers, context: context)
         return Pages(client: self, first: first, next: next)
     }
 }
@@ -69,27 +69,28 @@ public struct NextPage<Page: Sendable>: Sendable {
 /// The pages of a list: see ``Client/pages(_:as:query:headers:context:next:)``.
 public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
     let client: Client
-    let first: AnyEndpoint<Page>
+    let first: EndpointRequest<Page>
     let next: NextPage<Page>
 
     /// Fetches one page after the other.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let client: Client
         private let next: NextPage<Page>
-        private var endpoint: AnyEndpoint<Page>?
+        private var request: EndpointRequest<Page>?
 
-        init(_ pages: Pages) { (client, next, endpoint) = (pages.client, pages.next, pages.first) }
+        init(_ pages: Pages) { (client, next, request) = (pages.client, pages.next, pages.first) }
 
         /// Fetches the next page; `nil` after the last one, or after an error.
         public mutating func next() async throws -> Page? {
-            guard var endpoint else { return nil }
-            self.endpoint = nil
-            let url = try await client.request(for: endpoint, isVerb: true).url
-            let (page, response) = try await client.response(to: endpoint, as: Page.self, isVerb: true)
+            guard var request else { return nil }
+            self.request = nil
+            let sent = try await client.makeRequest(request)
+            let url = sent.url
+            let (page, response) = try await client.response(to: sent, as: Page.self)
             if let target = try next.url(after: page, response, from: response.url ?? url) {
-                endpoint.path = RequestTarget(target)
-                endpoint.query = HTTPQuery()
-                self.endpoint = endpoint
+                request.path = RequestTarget(target)
+                request.query = HTTPQuery()
+                self.request = request
             }
             return page
         }

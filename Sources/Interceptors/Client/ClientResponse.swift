@@ -18,8 +18,8 @@ extension Client {
         headers: HTTPFields = HTTPFields(),
         context: HTTPContext = HTTPContext()
     ) async throws -> (value: Value, response: HTTPResponse) {
-        let endpoint = AnyEndpoint<Value>(path: path, query: query, headerFields: headers, context: context)
-        return try await response(to: endpoint, as: type, isVerb: true)
+        let request = EndpointRequest<Value>.get(path, query: query, headers: headers, context: context)
+        return try await response(to: try await makeRequest(request), as: type)
     }
 
     /// Sends a GET request to a URL, and returns the decoded value with its response. Its parameters are those of
@@ -37,11 +37,11 @@ extension Client {
     /// Sends an endpoint's request, and returns the decoded value with its response.
     ///
     /// ```swift
-    /// let creation = AnyEndpoint<Film>(.post, path: "/films", content: .encoded(film))
+    /// let creation: EndpointRequest<Film> = .post("/films", body: film)
     /// let (created, response) = try await api.response(to: creation)
     /// print(response.headerFields[.location] ?? "")
     /// ```
     public func response<E: Endpoint>(to endpoint: E) async throws -> (value: E.Response, response: HTTPResponse) {
-        try await response(to: endpoint, as: E.Response.self)
+        try await response(to: try await request(for: endpoint), as: E.Response.self)
     }
 }

@@ -44,15 +44,9 @@ extension Client {
     ) async throws -> HTTPResponse {
         var context = context
         if let progress { context.uploadProgress = progress }
-        let endpoint = AnyEndpoint<Data>(
-            method,
-            path: path,
-            query: query,
-            headerFields: headers,
-            content: content,
-            context: context
+        let request = try await makeRequest(
+            EndpointRequest<Data>(method, path, query: query, headers: headers, content: content, context: context)
         )
-        let request = try await request(for: endpoint, isVerb: true)
         guard let kind = resuming.kind else { return try await sendOnce(request) }
         // Before the digest, which is that of this version.
         let file = await request.body.fileVersion()

@@ -16,7 +16,7 @@ extension Client {
         headers: HTTPFields = HTTPFields(),
         context: HTTPContext = HTTPContext()
     ) async throws -> Value {
-        try await call(verb: AnyEndpoint<Value>(path: path, query: query, headerFields: headers, context: context))
+        try await call(verb: .get(path, query: query, headers: headers, context: context))
     }
 
     /// Sends a GET request and discards the response's content.
@@ -26,7 +26,7 @@ extension Client {
         headers: HTTPFields = HTTPFields(),
         context: HTTPContext = HTTPContext()
     ) async throws {
-        try await call(verb: AnyEndpoint<NoContent>(path: path, query: query, headerFields: headers, context: context))
+        try await call(verb: EndpointRequest<NoContent>.get(path, query: query, headers: headers, context: context))
     }
 
     // No overload takes a `String`: a literal with a value that isn't a ``URLValue`` would become one, without encoding.
@@ -69,13 +69,7 @@ extension Client {
         headers: HTTPFields = HTTPFields(),
         context: HTTPContext = HTTPContext()
     ) async throws -> HTTPResponse {
-        let endpoint = AnyEndpoint<NoContent>(
-            .head,
-            path: path,
-            query: query,
-            headerFields: headers,
-            context: context
-        )
-        return try await send(try await request(for: endpoint, isVerb: true))
+        let request = EndpointRequest<NoContent>(.head, path, query: query, headers: headers, context: context)
+        return try await send(try await makeRequest(request))
     }
 }

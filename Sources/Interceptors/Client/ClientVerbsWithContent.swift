@@ -14,15 +14,17 @@ extension Client {
     ///   - query: appended to any query in the path.
     ///   - headers: take precedence over the chain's defaults.
     ///   - context: values that accompany the request but aren't sent, such as its timeouts.
+    ///   - progress: called as the content is sent, from any thread. It replaces the context's.
     public func post<Value: Decodable & Sendable>(
         _ path: RequestTarget,
         body: some Encodable & Sendable,
         as type: Value.Type = Value.self,
         query: HTTPQuery = HTTPQuery(),
         headers: HTTPFields = HTTPFields(),
-        context: HTTPContext = HTTPContext()
+        context: HTTPContext = HTTPContext(),
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> Value {
-        try await call(.post, path, .value(body), as: type, query, headers, context)
+        try await call(.post, path, .value(body), as: type, query, headers, context, progress)
     }
 
     /// Sends a POST request with a value, and discards the response's content.
@@ -31,9 +33,10 @@ extension Client {
         body: some Encodable & Sendable,
         query: HTTPQuery = HTTPQuery(),
         headers: HTTPFields = HTTPFields(),
-        context: HTTPContext = HTTPContext()
+        context: HTTPContext = HTTPContext(),
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws {
-        _ = try await call(.post, path, .value(body), as: NoContent.self, query, headers, context)
+        _ = try await call(.post, path, .value(body), as: NoContent.self, query, headers, context, progress)
     }
 
     /// Sends a POST request with the given content, if any, and decodes the response.
@@ -76,28 +79,30 @@ extension Client {
     }
 
     /// Sends a PUT request with a value, and decodes the response. Its parameters are those of
-    /// ``post(_:body:as:query:headers:context:)``.
+    /// ``post(_:body:as:query:headers:context:progress:)``.
     public func put<Value: Decodable & Sendable>(
         _ path: RequestTarget,
         body: some Encodable & Sendable,
         as type: Value.Type = Value.self,
         query: HTTPQuery = HTTPQuery(),
         headers: HTTPFields = HTTPFields(),
-        context: HTTPContext = HTTPContext()
+        context: HTTPContext = HTTPContext(),
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> Value {
-        try await call(.put, path, .value(body), as: type, query, headers, context)
+        try await call(.put, path, .value(body), as: type, query, headers, context, progress)
     }
 
     /// Sends a PUT request with a value, and discards the response's content. Its parameters are those of
-    /// ``post(_:body:query:headers:context:)``.
+    /// ``post(_:body:query:headers:context:progress:)``.
     public func put(
         _ path: RequestTarget,
         body: some Encodable & Sendable,
         query: HTTPQuery = HTTPQuery(),
         headers: HTTPFields = HTTPFields(),
-        context: HTTPContext = HTTPContext()
+        context: HTTPContext = HTTPContext(),
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws {
-        _ = try await call(.put, path, .value(body), as: NoContent.self, query, headers, context)
+        _ = try await call(.put, path, .value(body), as: NoContent.self, query, headers, context, progress)
     }
 
     /// Sends a PUT request with the given content, if any, and decodes the response. Its parameters are those of
@@ -128,28 +133,30 @@ extension Client {
     }
 
     /// Sends a PATCH request with a value, and decodes the response. Its parameters are those of
-    /// ``post(_:body:as:query:headers:context:)``.
+    /// ``post(_:body:as:query:headers:context:progress:)``.
     public func patch<Value: Decodable & Sendable>(
         _ path: RequestTarget,
         body: some Encodable & Sendable,
         as type: Value.Type = Value.self,
         query: HTTPQuery = HTTPQuery(),
         headers: HTTPFields = HTTPFields(),
-        context: HTTPContext = HTTPContext()
+        context: HTTPContext = HTTPContext(),
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> Value {
-        try await call(.patch, path, .value(body), as: type, query, headers, context)
+        try await call(.patch, path, .value(body), as: type, query, headers, context, progress)
     }
 
     /// Sends a PATCH request with a value, and discards the response's content. Its parameters are those of
-    /// ``post(_:body:query:headers:context:)``.
+    /// ``post(_:body:query:headers:context:progress:)``.
     public func patch(
         _ path: RequestTarget,
         body: some Encodable & Sendable,
         query: HTTPQuery = HTTPQuery(),
         headers: HTTPFields = HTTPFields(),
-        context: HTTPContext = HTTPContext()
+        context: HTTPContext = HTTPContext(),
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws {
-        _ = try await call(.patch, path, .value(body), as: NoContent.self, query, headers, context)
+        _ = try await call(.patch, path, .value(body), as: NoContent.self, query, headers, context, progress)
     }
 
     /// Sends a PATCH request with the given content, if any, and decodes the response. Its parameters are those of
@@ -214,11 +221,17 @@ extension Client {
         _ query: HTTPQuery,
         _ headers: HTTPFields,
         _ context: HTTPContext,
-        _ progress: (@Sendable (TransferProgress) -> Void)? = nil
+        _ progress: (@Sendable (TransferProgress) -> Void)?
     ) async throws -> Value {
-        var endpoint = AnyEndpoint<Value>(method, path: path, query: query, headerFields: headers, content: content)
-        endpoint.context = context
-        if let progress { endpoint.context.uploadProgress = progress }
-        return try await call(verb: endpoint)
+        var request = EndpointRequest<Value>(
+            method,
+            path,
+            query: query,
+            headers: headers,
+            content: content,
+            context: context
+        )
+        if let progress { request.context.uploadProgress = progress }
+        return try await call(verb: request)
     }
 }

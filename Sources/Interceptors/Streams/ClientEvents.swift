@@ -60,10 +60,10 @@ extension Client {
         context: HTTPContext = HTTPContext(),
         time: TimeSource = .system
     ) -> ServerSentEvents {
+        let request = EndpointRequest<NoContent>.get(path, query: query, headers: headers, context: context)
         let source = EventSource(
             client: self,
-            endpoint: AnyEndpoint<NoContent>(path: path, query: query, headerFields: headers, context: context),
-            isVerb: true,
+            request: { try await makeRequest(request) },
             lastEventID: lastEventID ?? "",
             limit: limit,
             idleLimit: idleLimit,
@@ -76,7 +76,7 @@ extension Client {
     /// The events of the stream that an endpoint's request opens, such as a POST whose answer arrives piece by piece.
     ///
     /// ```swift
-    /// let answer = AnyEndpoint<NoContent>(.post, path: "/answers", content: .json(["question": title]))
+    /// let answer: EndpointRequest<NoContent> = .post("/answers", content: .json(["question": title]))
     /// for try await event in api.events(from: answer) { print(event.data) }
     /// ```
     /// Everything else is as in ``events(_:after:upTo:idleLimit:reconnection:query:headers:context:time:)``.
@@ -99,12 +99,12 @@ extension Client {
     ) -> ServerSentEvents {
         let source = EventSource(
             client: self,
-            endpoint: endpoint,
-            isVerb: false,
+            request: { try await request(for: endpoint) },
             lastEventID: lastEventID ?? "",
             limit: limit,
             idleLimit: idleLimit,
-            reconnection: endpoint.method.isSafe ? reconnection : nil,
+            // An error of the endpoint is thrown when the stream connects.
+            reconnection: (try? endpoint.request.method.isSafe) == true ? reconnection : nil,
             time: time
         )
         return ServerSentEvents(source: source)

@@ -45,14 +45,14 @@ extension Client {
         headers: HTTPFields = HTTPFields(),
         context: HTTPContext = HTTPContext()
     ) -> Lines<Value> {
-        let endpoint = AnyEndpoint<Value>(path: path, query: query, headerFields: headers, context: context)
-        return Lines(client: self, endpoint: endpoint, isVerb: true, limit: limit)
+        let request = EndpointRequest<Value>.get(path, query: query, headers: headers, context: context)
+        return Lines(client: self, limit: limit) { try await makeRequest(request) }
     }
 
     /// The values of the response to an endpoint's request, which holds one JSON value in each line.
     ///
     /// ```swift
-    /// let search = AnyEndpoint<Film>(.post, path: "/films/search", content: .json(["title": title]))
+    /// let search: EndpointRequest<Film> = .post("/films/search", content: .json(["title": title]))
     /// for try await film in api.lines(from: search, as: Film.self) { print(film.title) }
     /// ```
     /// Everything else is as in ``lines(_:as:upTo:query:headers:context:)``.
@@ -66,6 +66,6 @@ extension Client {
         as type: Value.Type = Value.self,
         upTo limit: Int = 1 << 20
     ) -> Lines<Value> {
-        Lines(client: self, endpoint: endpoint, isVerb: false, limit: limit)
+        Lines(client: self, limit: limit) { try await request(for: endpoint) }
     }
 }

@@ -10,9 +10,7 @@ struct EventSource: Sendable {
     private static let longestID = 4 << 10
 
     let client: Client
-    let endpoint: any Endpoint
-    /// Whether a verb made the endpoint, so that requests don't carry it.
-    let isVerb: Bool
+    let request: @Sendable () async throws -> HTTPRequest
     let lastEventID: String
     let limit: Int
     let idleLimit: Duration?
@@ -26,7 +24,7 @@ struct EventSource: Sendable {
     ///   - retry: the server's reconnection time, if it has sent one.
     ///   - number: the number of the call, the same for each connection.
     func connect(after lastEventID: String, retry: Duration?, _ number: CallNumber) async throws -> EventConnection? {
-        var request = try await client.request(for: endpoint, isVerb: isVerb)
+        var request = try await self.request()
         request.headerFields.addMissing([.accept: Self.mediaType, .cacheControl: "no-cache, no-store"])
         if let field = Self.field(lastEventID) { request.headerFields[.lastEventID] = field.value }
         request.context.responseBody = .streamed

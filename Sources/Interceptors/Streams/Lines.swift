@@ -4,10 +4,8 @@ internal import Transport
 /// The values of a response, one for each line or element: see ``Client/lines(_:as:upTo:query:headers:context:)``.
 public struct Lines<Element: Decodable & Sendable>: AsyncSequence, Sendable {
     let client: Client
-    let endpoint: any Endpoint
-    /// Whether a verb made the endpoint, so that requests don't carry it.
-    let isVerb: Bool
     let limit: Int
+    let request: @Sendable () async throws -> HTTPRequest
 
     private static var mediaTypes: String { "application/x-ndjson, application/jsonl, application/json-seq" }
 
@@ -52,7 +50,7 @@ public struct Lines<Element: Decodable & Sendable>: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
     private func connect() async throws -> LineConnection<Element> {
-        var request = try await client.request(for: endpoint, isVerb: isVerb)
+        var request = try await self.request()
         if Element.self != String.self, Element.self != Data.self {
             request.headerFields.addMissing([.accept: Self.mediaTypes])
         }

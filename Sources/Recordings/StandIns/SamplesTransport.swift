@@ -4,9 +4,8 @@ public import Interceptors
 ///
 /// ```swift
 /// struct UserByID: Endpoint {
-///     typealias Response = User
 ///     let id: Int
-///     var path: RequestTarget { "/users/\(id)" }
+///     var request: EndpointRequest<User> { .get("/users/\(id)") }
 ///     var sample: StubAnswer { .json(encoding: User(id: id, name: "Ada")) }
 /// }
 ///

@@ -53,7 +53,7 @@ import TransportTesting
         let (user, response) = try await client.response("/users", as: User.self)
         #expect(user == User(id: 1))
         #expect(response.headerFields["X-Total-Count"] == "7")
-        let creation = AnyEndpoint<User>(.post, path: "/users", content: .encoded(User(id: 1)))
+        let creation = EndpointRequest<User>.post("/users", content: .encoded(User(id: 1)))
         let (created, answer) = try await client.response(to: creation)
         #expect(created.id == 1 && answer.status == 200)
         #expect(stub.requests.map(\.method) == [.get, .post])
@@ -103,7 +103,7 @@ import TransportTesting
             .json(["password": "hunter2"]), .raw("hunter2", type: nil), .encoded("hunter2"),
         ]
         var texts = content.map { "\($0) \(String(reflecting: $0))" }
-        for each in content { dump(AnyEndpoint<User>(.post, path: "/x", content: each), to: &texts[0]) }
+        for each in content { dump(EndpointRequest<User>.post("/x", content: each), to: &texts[0]) }
         dump(["password": "hunter2"] as JSONObject, to: &texts[0])
         #expect(texts.allSatisfy { !$0.contains("hunter2") })
         #expect(texts[0].contains("password"))

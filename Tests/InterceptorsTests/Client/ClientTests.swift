@@ -48,7 +48,7 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         try await client.patch("/x", context: context)
         try await client.patch("/x", body: User(id: 1), context: context)
         try await client.delete("/x", context: context)
-        try await client.call(AnyEndpoint<NoContent>(path: "/x", context: context))
+        try await client.call(EndpointRequest<NoContent>.get("/x", context: context))
         #expect(stub.requests.map(\.method) == [.post, .post, .put, .put, .patch, .patch, .delete, .get])
         #expect(stub.openBodies == 0)
     }
@@ -88,7 +88,7 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         let head = try await client.head("/users", query: ["a": 1])
         #expect(head.status == 404)
         #expect(head.headerFields["X-A"] == "b")
-        let response = try await client.send(AnyEndpoint<User>(path: "/users"))
+        let response = try await client.send(EndpointRequest<User>.get("/users"))
         #expect(response.status == 500)
         #expect(response.body.bytes == Data("oops".utf8))
         #expect(

@@ -50,9 +50,9 @@ import Testing
     @Test func typedHeadIsLikeAnyEmptyContent() async throws {
         let stub = StubTransport { _ in HTTPResponse(status: 200, headerFields: ["Content-Length": "100"]) }
         let client = makeClient(stub)
-        #expect(try await client.call(AnyEndpoint<User?>(.head, path: "/x")) == nil)
+        #expect(try await client.call(EndpointRequest<User?>(.head, "/x")) == nil)
         let error = await #expect(throws: DecodingFailure.self) {
-            try await client.call(AnyEndpoint<User>(.head, path: "/x"))
+            try await client.call(EndpointRequest<User>(.head, "/x"))
         }
         #expect(error?.code == .emptyBody)
     }

@@ -9,36 +9,21 @@ private enum Users: Endpoint {
     case create(User)
     case remove(Int)
 
-    var method: HTTPRequest.Method {
+    var request: EndpointRequest<NoContent> {
         switch self {
-        case .one, .search: .get
-        case .create: .post
-        case .remove: .delete
+        case .one(let id): .get("/users/\(id)")
+        case .search(let term, let tags): .get("/users", query: ["q": term, "tag": tags])
+        case .create(let user): .post("/users", body: user)
+        case .remove(let id): .delete("/users/\(id)", headers: ["X-Confirm": "yes"])
         }
-    }
-    var path: RequestTarget {
-        switch self {
-        case .one(let id): "/users/\(id)"
-        case .search, .create: "/users"
-        case .remove(let id): "/users/\(id)"
-        }
-    }
-    var query: HTTPQuery {
-        if case .search(let term, let tags) = self { ["q": term, "tag": tags] } else { [:] }
-    }
-    var headerFields: HTTPFields {
-        if case .remove = self { ["X-Confirm": "yes"] } else { [:] }
-    }
-    var content: RequestContent? {
-        if case .create(let user) = self { .encoded(user) } else { nil }
     }
 }
 
 private struct UserByID: Endpoint {
-    typealias Response = User
     let id: Int
-    var path: RequestTarget { "/users/\(id)" }
-    var context: HTTPContext { .with(\.timeouts, Timeouts(total: .seconds(5))) }
+    var request: EndpointRequest<User> {
+        .get("/users/\(id)", context: .with(\.timeouts, Timeouts(total: .seconds(5))))
+    }
 }
 
 private protocol Named: Endpoint { var name: String { get } }
@@ -74,6 +59,57 @@ extension UserByID: Named {
         try stub.verify()
     }
 
+    @Test func eachFactorySendsItsMethodAndEverythingElse() async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 204) }
+        let client = makeClient(stub)
+        let (query, headers): (HTTPQuery, HTTPFields) = (["a": "b"], ["X-A": "b"])
+        let context = HTTPContext.with(\.timeouts, Timeouts(total: .seconds(5)))
+        let user = User(id: 1)
+        let form = RequestContent.form(["x": 1])
+        let requests: [EndpointRequest<NoContent>] = [
+            .get("/x", query: query, headers: headers, context: context),
+            .post("/x", body: user, query: query, headers: headers, context: context),
+            .put("/x", body: user, query: query, headers: headers, context: context),
+            .patch("/x", body: user, query: query, headers: headers, context: context),
+            .post("/x", content: form, query: query, headers: headers, context: context),
+            .put("/x", content: form, query: query, headers: headers, context: context),
+            .patch("/x", content: form, query: query, headers: headers, context: context),
+            .delete("/x", content: form, query: query, headers: headers, context: context),
+            EndpointRequest(.query, "/x", query: query, headers: headers, content: form, context: context),
+        ]
+        for request in requests { try await client.call(request) }
+        let json = "application/json", urlEncoded = "application/x-www-form-urlencoded"
+        #expect(stub.requests.map(\.method) == [.get, .post, .put, .patch, .post, .put, .patch, .delete, .query])
+        #expect(
+            stub.requests.map { $0.headerFields[.contentType] }
+                == [nil, json, json, json] + Array(repeating: urlEncoded, count: 5)
+        )
+        for request in stub.requests {
+            #expect(request.url.absoluteString == "https://api.example.com/v1/x?a=b")
+            #expect(request.headerFields["X-A"] == "b")
+            #expect(request.context.timeouts?.total == .seconds(5))
+        }
+    }
+
+    @Test func requestOfAnEndpointCanBeReadWithoutSendingIt() async throws {
+        let client = makeClient(StubTransport())
+        let request = try await client.request(for: Users.create(User(id: 1)))
+        #expect(request.description == "POST https://api.example.com/v1/users")
+        #expect(try await request.body.collect(upTo: 100) == JSONEncoder().encode(User(id: 1)))
+        #expect(request.context.endpoint is Users)
+    }
+
+    @Test func errorOfAnEndpointReachesTheCaller() async throws {
+        struct NoFile: Error {}
+        struct Failing: Endpoint {
+            var request: EndpointRequest<User> { get throws { throw NoFile() } }
+        }
+        let client = makeClient(StubTransport())
+        await #expect(throws: NoFile.self) { try await client.call(Failing()) }
+        await #expect(throws: NoFile.self) { for try await _ in client.events(from: Failing()) {} }
+        await #expect(throws: NoFile.self) { for try await _ in client.lines(from: Failing(), as: User.self) {} }
+    }
+
     @Test func endpointWithAResponseTypeNeedsNoOther() async throws {
         let stub = StubTransport()
         stub.on(.get, "/v1/users/42", .json(#"{"id":42,"name":"Ada"}"#))
@@ -85,7 +121,7 @@ extension UserByID: Named {
     @Test func closureMakesEndpoints() async throws {
         let stub = StubTransport()
         stub.on(.get, "/v1/users?q=*", .json("[]"))
-        let search = { (term: String) in AnyEndpoint<[User]>(path: "/users", query: ["q": term]) }
+        let search = { (term: String) in EndpointRequest<[User]>.get("/users", query: ["q": term]) }
         #expect(try await makeClient(stub).call(search("Ada & Bob")) == [])
         #expect(stub.requests.first?.url.absoluteString == "https://api.example.com/v1/users?q=Ada%20%26%20Bob")
     }
@@ -101,10 +137,10 @@ extension UserByID: Named {
         try await client.call(UserByID(id: 42))
         _ = try await client.send(UserByID(id: 42))
         _ = try await client.call(Users.one("a"), as: User.self)
-        _ = try await client.call(AnyEndpoint<User>(path: "/users/1"))
+        _ = try await client.call(EndpointRequest<User>.get("/users/1"))
         #expect(names.all == ["user by ID", "user by ID", nil, nil])
         #expect(stub.requests.map { $0.context.endpoint == nil } == [false, false, false, false])
-        #expect(stub.requests.last?.context.endpoint is AnyEndpoint<User>)
+        #expect(stub.requests.last?.context.endpoint is EndpointRequest<User>)
     }
 
     @Test func requestsOfVerbsCarryNoEndpoint() async throws {
@@ -124,7 +160,7 @@ extension UserByID: Named {
 
     @Test func missingSampleIsAFailureThatNamesTheEndpoint() throws {
         struct Wrong: Endpoint {
-            let path: RequestTarget = "/"
+            let request: EndpointRequest<NoContent> = .get("/")
             // Not a `StubAnswer`: the compiler takes it for another property, so the default stays.
             let sample = "{}"
         }
@@ -134,10 +170,9 @@ extension UserByID: Named {
         }
         #expect(message(UserByID(id: 1)) == "noStub: UserByID has no sample: it needs a `var sample: StubAnswer`.")
         #expect(message(Wrong()) == "noStub: Wrong has no sample: it needs a `var sample: StubAnswer`.")
-        var endpoint = AnyEndpoint<User>(path: "/")
-        #expect(message(endpoint) == "noStub: AnyEndpoint<User> has no sample: it was made without `sample:`.")
-        endpoint.sample = .json("{}")
-        #expect(message(endpoint) == nil)
-        #expect(AnyEndpoint<User>(path: "/", sample: .status(204)).sample.status == 204)
+        let request = EndpointRequest<User>.get("/")
+        #expect(message(request) == "noStub: EndpointRequest<User> has no sample: it was made without `.sample(…)`.")
+        #expect(message(request.sample(.json("{}"))) == nil)
+        #expect(request.sample(.status(204)).sample.status == 204)
     }
 }

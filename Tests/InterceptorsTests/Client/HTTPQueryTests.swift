@@ -102,10 +102,10 @@ import TransportTesting
             interceptors: [],
             transport: StubTransport()
         )
-        let endpoint = AnyEndpoint<NoContent>(
-            path: "https://ada:hunter2@h/x?token=hunter2",
-            query: ["password": "hunter2"],
-            content: .form(["password": "hunter2"])
+        let endpoint = EndpointRequest<NoContent>.post(
+            "https://ada:hunter2@h/x?token=hunter2",
+            content: .form(["password": "hunter2"]),
+            query: ["password": "hunter2"]
         )
         var text = ""
         dump(client, to: &text)

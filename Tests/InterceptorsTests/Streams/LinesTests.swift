@@ -246,7 +246,7 @@ private struct Row: Codable, Sendable, Hashable { var id: Int }
 
     @Test func anEndpointsRequestHasItsContent() async throws {
         stub.enqueue(stream("{\"id\":1}\n"))
-        let search = AnyEndpoint<Row>(.post, path: "/search", content: .encoded(Row(id: 5)))
+        let search = EndpointRequest<Row>.post("/search", content: .encoded(Row(id: 5)))
         #expect(try await all(makeClient(stub).lines(from: search, as: Row.self)) == [Row(id: 1)])
         #expect(stub.requests.first?.method == .post)
     }

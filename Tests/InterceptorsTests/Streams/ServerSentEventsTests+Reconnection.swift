@@ -89,19 +89,19 @@ extension ServerSentEventsTests {
 
     @Test func aPostIsNotSentAgain() async throws {
         stub.enqueue(eventStream("data: a\n\n", "data: b\n\n"))
-        let endpoint = AnyEndpoint<NoContent>(.post, path: "/answers", content: .encoded(User(id: 1)))
+        let endpoint = EndpointRequest<NoContent>.post("/answers", content: .encoded(User(id: 1)))
         let events = makeClient(stub).events(from: endpoint, time: .manual(clock))
         #expect(try await all(events).map(\.data) == ["a", "b"])
         let request = try #require(stub.requests.first)
         #expect(request.method == .post)
         #expect(try JSONDecoder().decode(User.self, from: #require(request.body.bytes)) == User(id: 1))
-        #expect(request.context.endpoint is AnyEndpoint<NoContent>)
+        #expect(request.context.endpoint is EndpointRequest<NoContent>)
     }
 
     @Test(arguments: [HTTPRequest.Method.put, .delete, .patch])
     func anUnsafeRequestIsNotSentAgain(method: HTTPRequest.Method) async throws {
         stub.enqueue(eventStream("data: a\n\n"), eventStream("data: b\n\n", thenFailing: lost()))
-        let endpoint = AnyEndpoint<NoContent>(method, path: "/answers")
+        let endpoint = EndpointRequest<NoContent>(method, "/answers")
         let events = makeClient(stub).events(from: endpoint, time: .manual(clock))
         #expect(try await all(events).map(\.data) == ["a"])
         await #expect(throws: TransportError.self) { try await all(events) }
@@ -110,7 +110,7 @@ extension ServerSentEventsTests {
 
     @Test func aSafeRequestOfAnEndpointIsSentAgain() async throws {
         stub.enqueue(eventStream("data: a\n\n"), .status(204))
-        let endpoint = AnyEndpoint<NoContent>(path: "/stream")
+        let endpoint = EndpointRequest<NoContent>.get("/stream")
         let events = makeClient(stub).events(from: endpoint, time: .manual(clock))
         #expect(try await all(events).map(\.data) == ["a"])
         #expect(stub.requests.count == 2)

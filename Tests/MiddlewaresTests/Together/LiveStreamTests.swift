@@ -124,7 +124,7 @@ import TransportTesting
         stub.on(.post, "**/users/42", stream("data: a\n\n"))
         let client = client([.cache(.memory(), time: .manual(clock))])
         try await client.get("/users/42")
-        for try await _ in client.events(from: AnyEndpoint<NoContent>(.post, path: "/users/42")) {}
+        for try await _ in client.events(from: EndpointRequest<NoContent>.post("/users/42")) {}
         try await client.get("/users/42")
         #expect(stub.requests.map(\.method) == [.get, .post, .get])
     }

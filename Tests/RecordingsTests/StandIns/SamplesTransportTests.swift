@@ -7,18 +7,17 @@ import TransportTesting
 private struct Person: Codable, Sendable, Equatable { let id: Int, name: String }
 
 private struct PersonByID: Endpoint {
-    typealias Response = Person
     let id: Int
-    var path: RequestTarget { "/people/\(id)" }
+    var request: EndpointRequest<Person> { .get("/people/\(id)") }
     var sample: StubAnswer { .json(encoding: Person(id: id, name: "Ada")) }
 }
 
 private struct Plain: Endpoint {
-    let path: RequestTarget = "/plain"
+    let request: EndpointRequest<NoContent> = .get("/plain")
 }
 
 private struct Misspelled: Endpoint {
-    let path: RequestTarget = "/misspelled"
+    let request: EndpointRequest<NoContent> = .get("/misspelled")
     /// Not a `StubAnswer`.
     let sample = "{}"
 }
@@ -26,8 +25,7 @@ private struct Misspelled: Endpoint {
 private enum People: Endpoint {
     case all
     case remove(Int)
-    var method: HTTPRequest.Method { if case .remove = self { .delete } else { .get } }
-    var path: RequestTarget { "/people" }
+    var request: EndpointRequest<NoContent> { if case .remove = self { .delete("/people") } else { .get("/people") } }
     var sample: StubAnswer {
         switch self {
         case .all: .json(encoding: [Person(id: 1, name: "Ada")])
@@ -50,7 +48,7 @@ private enum People: Endpoint {
     }
 
     @Test func endpointWithoutATypeHasASampleToo() async throws {
-        let endpoint = AnyEndpoint<Person>(path: "/x", sample: .json(#"{"id":1,"name":"Ada"}"#))
+        let endpoint = EndpointRequest<Person>.get("/x").sample(.json(#"{"id":1,"name":"Ada"}"#))
         #expect(try await client().call(endpoint) == Person(id: 1, name: "Ada"))
     }
 
@@ -68,8 +66,8 @@ private enum People: Endpoint {
                 == "Misspelled has no sample: it needs a `var sample: StubAnswer`."
         )
         #expect(
-            await message { try await $0.call(AnyEndpoint<NoContent>(path: "/x")) }
-                == "AnyEndpoint<NoContent> has no sample: it was made without `sample:`."
+            await message { try await $0.call(EndpointRequest<NoContent>.get("/x")) }
+                == "EndpointRequest<NoContent> has no sample: it was made without `.sample(…)`."
         )
         #expect(await message { try await $0.get("/x") }?.hasPrefix("A sample belongs to an endpoint") == true)
     }
@@ -84,7 +82,7 @@ private enum People: Endpoint {
     }
 
     @Test func sampleThatIsAFailureIsThrownUnchanged() async throws {
-        let endpoint = AnyEndpoint<Person>(path: "/x", sample: .failure(TransportError(.offline, "Off.")))
+        let endpoint = EndpointRequest<Person>.get("/x").sample(.failure(TransportError(.offline, "Off.")))
         let error = await #expect(throws: TransportError.self) { try await client().call(endpoint) }
         #expect(error?.isOffline == true)
     }
@@ -93,7 +91,7 @@ private enum People: Endpoint {
         let clock = ManualClock()
         let client = client(.samples(delay: .seconds(2), time: .manual(clock)))
         let sample = StubAnswer.json(#"{"id":1,"name":"Ada"}"#).delayed(by: .seconds(1))
-        try await clock.run { _ = try await client.call(AnyEndpoint<Person>(path: "/x", sample: sample)) }
+        try await clock.run { _ = try await client.call(EndpointRequest<Person>.get("/x").sample(sample)) }
         #expect(clock.now.elapsed == .seconds(3))
     }
 

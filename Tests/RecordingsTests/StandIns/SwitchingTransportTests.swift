@@ -136,7 +136,7 @@ extension SwitchingTransport.Source {
                 [
                     .intercept { request, next in
                         var request = request
-                        request.context.endpoint = AnyEndpoint<NoContent>(path: "/", sample: .answer(answer))
+                        request.context.endpoint = EndpointRequest<NoContent>.get("/").sample(.answer(answer))
                         return try await next(request)
                     }
                 ],

@@ -77,7 +77,7 @@ import TransportTesting
         let transport: any Transport =
             isSample ? .samples(delay: .seconds(3), time: time) : .files(in: folder.url, delay: .seconds(3), time: time)
         var request = try request(slow(["a"], every: .seconds(4)), Timeouts(idle: nil, total: .seconds(5)))
-        if isSample { request.context.endpoint = AnyEndpoint<Data>(path: "/a", sample: .text("1")) }
+        if isSample { request.context.endpoint = EndpointRequest<Data>.get("/a").sample(.text("1")) }
         _ = try await failure(.timedOut) { _ = try await clock.run { [request] in try await transport.send(request) } }
         #expect(clock.now.elapsed == .seconds(5))
     }

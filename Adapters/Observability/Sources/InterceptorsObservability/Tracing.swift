@@ -103,8 +103,7 @@ extension HTTPContext {
     /// ```swift
     /// struct GetUser: Endpoint {
     ///     let id: Int
-    ///     var path: RequestTarget { "/users/\(id)" }
-    ///     var context: HTTPContext { .with(\.urlTemplate, "/users/{id}") }
+    ///     var request: EndpointRequest<User> { .get("/users/\(id)", context: .with(\.urlTemplate, "/users/{id}")) }
     /// }
     /// ```
     public var urlTemplate: String? {

@@ -10,8 +10,7 @@ import TransportTesting
 private struct Film: Codable, Sendable { let id: Int }
 
 private struct GetFilm: Endpoint {
-    typealias Response = Film
-    var path: RequestTarget { "/films/1" }
+    let request: EndpointRequest<Film> = .get("/films/1")
 }
 
 @Suite(.timeLimit(.minutes(10))) struct LoggingTests {

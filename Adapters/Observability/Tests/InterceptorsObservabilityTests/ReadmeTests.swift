@@ -29,10 +29,8 @@ func makeClient(_ tokens: TokenStore, _ logger: Logger, transport: any Transport
 struct User: Decodable, Sendable { let id: Int }
 
 struct GetUser: Endpoint {
-    typealias Response = User
     let id: Int
-    var path: RequestTarget { "/users/\(id)" }
-    var context: HTTPContext { .with(\.urlTemplate, "/users/{id}") }
+    var request: EndpointRequest<User> { .get("/users/\(id)", context: .with(\.urlTemplate, "/users/{id}")) }
 }
 
 @Suite(.timeLimit(.minutes(10))) struct ReadmeTests {

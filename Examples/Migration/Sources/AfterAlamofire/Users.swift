@@ -81,7 +81,7 @@ func makeAPIWithoutRedirects(_ baseURL: URL) -> Client {
 }
 
 func location(of path: RequestTarget, from api: Client) async throws -> String? {
-    try await api.send(AnyEndpoint<NoContent>(path: path)).headerFields[.location]
+    try await api.send(EndpointRequest<NoContent>.get(path)).headerFields[.location]
 }
 // end
 

@@ -6,16 +6,10 @@ enum ShopEndpoint: Endpoint {
     case product(id: Int)
     case search(name: String, page: Int)
 
-    var path: RequestTarget {
+    var request: EndpointRequest<NoContent> {
         switch self {
-        case .product(let id): "/products/\(id)"
-        case .search: "/products"
-        }
-    }
-    var query: HTTPQuery {
-        switch self {
-        case .product: [:]
-        case .search(let name, let page): ["name": name, "page": page]
+        case .product(let id): .get("/products/\(id)")
+        case .search(let name, let page): .get("/products", query: ["name": name, "page": page])
         }
     }
 }

@@ -8,23 +8,12 @@ enum UsersEndpoint: Endpoint {
     case search(name: String, page: Int)
     case create(NewUser)
 
-    var path: RequestTarget {
+    var request: EndpointRequest<User> {
         switch self {
-        case .user(let id): "/users/\(id)"
-        case .search, .create: "/users"
+        case .user(let id): .get("/users/\(id)")
+        case .search(let name, let page): .get("/users", query: ["name": name, "page": page])
+        case .create(let user): .post("/users", body: user)
         }
-    }
-    var method: HTTPRequest.Method {
-        switch self {
-        case .user, .search: .get
-        case .create: .post
-        }
-    }
-    var query: HTTPQuery {
-        if case .search(let name, let page) = self { ["name": name, "page": page] } else { [:] }
-    }
-    var content: RequestContent? {
-        if case .create(let user) = self { .encoded(user) } else { nil }
     }
 }
 // end
@@ -45,7 +34,7 @@ func makeAPI(
 
 // example: call
 func user(_ id: Int, from api: Client) async throws -> User {
-    try await api.call(UsersEndpoint.user(id: id), as: User.self)
+    try await api.call(UsersEndpoint.user(id: id))
 }
 // end
 
@@ -56,7 +45,7 @@ func user(
     completion: @escaping @MainActor @Sendable (Result<User, any Error>) -> Void
 ) {
     api.run {
-        try await $0.call(UsersEndpoint.user(id: id), as: User.self)
+        try await $0.call(UsersEndpoint.user(id: id))
     } completion: { @MainActor in
         completion($0)
     }

@@ -206,7 +206,7 @@ struct MetricsInterceptorTests {
 
     @Test func eventsNameTheEndpoint() async throws {
         struct Status: Endpoint {
-            let path: RequestTarget = "/status"
+            let request: EndpointRequest<NoContent> = .get("/status")
             let name = "status of the service"
         }
         let client = Client(

@@ -1,0 +1,165 @@
+/// The request of an ``Endpoint``, whose response decodes as `Response`.
+///
+/// The factories take what the client's verbs take: `.get(…)`, `.post(…)`, `.put(…)`, `.patch(…)` and `.delete(…)`. For another
+/// method, use the initializer: `EndpointRequest(.head, "/users/42")`.
+///
+/// A request is an endpoint too, made by a function:
+///
+/// ```swift
+/// func user(_ id: Int) -> EndpointRequest<User> { .get("/users/\(id)") }
+/// func rename(_ id: Int, to name: String) -> EndpointRequest<NoContent> { .patch("/users/\(id)", body: ["name": name]) }
+///
+/// let ada = try await api.call(user(42))
+/// try await api.call(rename(42, to: "Grace"))
+/// ```
+public struct EndpointRequest<Response: Decodable & Sendable>: Endpoint {
+    /// The method.
+    public var method: HTTPRequest.Method
+    /// The path below the client's base URL, or an absolute URL.
+    public var path: RequestTarget
+    /// The query, appended to any query in the path.
+    public var query: HTTPQuery
+    /// Fields that take precedence over the chain's defaults.
+    public var headers: HTTPFields
+    /// The content.
+    public var content: RequestContent?
+    /// Values that accompany the request but aren't sent.
+    public var context: HTTPContext
+    private var givenSample: StubAnswer?
+
+    /// Creates a request, by default without query, fields and content.
+    ///
+    /// - Parameters:
+    ///   - method: the method.
+    ///   - path: the path below the client's base URL, or an absolute URL.
+    ///   - query: appended to any query in the path.
+    ///   - headers: take precedence over the chain's defaults.
+    ///   - content: the content with its media type.
+    ///   - context: values that accompany the request but aren't sent.
+    public init(
+        _ method: HTTPRequest.Method,
+        _ path: RequestTarget,
+        query: HTTPQuery = HTTPQuery(),
+        headers: HTTPFields = HTTPFields(),
+        content: RequestContent? = nil,
+        context: HTTPContext = HTTPContext()
+    ) {
+        self.method = method
+        self.path = path
+        self.query = query
+        self.headers = headers
+        self.content = content
+        self.context = context
+    }
+
+    /// This request, which is its own endpoint.
+    public var request: EndpointRequest<Response> { self }
+
+    /// The answer in previews and tests, where the transport is `.samples`. By default a failure with `HTTPErrorCode.noStub`.
+    public var sample: StubAnswer {
+        givenSample
+            ?? .failure(TransportError(.noStub, "\(Self.self) has no sample: it was made without `.sample(…)`."))
+    }
+
+    /// Adds the answer in previews and tests, where the transport is `.samples`.
+    ///
+    /// ```swift
+    /// func user(_ id: Int) -> EndpointRequest<User> {
+    ///     .get("/users/\(id)").sample(.json(#"{"id":42,"name":"Ada"}"#))
+    /// }
+    /// ```
+    public func sample(_ answer: StubAnswer) -> Self {
+        var request = self
+        request.givenSample = answer
+        return request
+    }
+}
+
+extension EndpointRequest {
+    /// A GET request. The parameters are those of the initializer.
+    public static func get(
+        _ path: RequestTarget,
+        query: HTTPQuery = HTTPQuery(),
+        headers: HTTPFields = HTTPFields(),
+        context: HTTPContext = HTTPContext()
+    ) -> Self {
+        Self(.get, path, query: query, headers: headers, context: context)
+    }
+
+    /// A POST request with a value, which is encoded by the client's encoder. `Data` is sent as it is, and a `String` as plain text.
+    public static func post(
+        _ path: RequestTarget,
+        body: some Encodable & Sendable,
+        query: HTTPQuery = HTTPQuery(),
+        headers: HTTPFields = HTTPFields(),
+        context: HTTPContext = HTTPContext()
+    ) -> Self {
+        Self(.post, path, query: query, headers: headers, content: .value(body), context: context)
+    }
+
+    /// A POST request with the given content, if any.
+    public static func post(
+        _ path: RequestTarget,
+        content: RequestContent? = nil,
+        query: HTTPQuery = HTTPQuery(),
+        headers: HTTPFields = HTTPFields(),
+        context: HTTPContext = HTTPContext()
+    ) -> Self {
+        Self(.post, path, query: query, headers: headers, content: content, context: context)
+    }
+
+    /// A PUT request with a value: see ``post(_:body:query:headers:context:)``.
+    public static func put(
+        _ path: RequestTarget,
+        body: some Encodable & Sendable,
+        query: HTTPQuery = HTTPQuery(),
+        headers: HTTPFields = HTTPFields(),
+        context: HTTPContext = HTTPContext()
+    ) -> Self {
+        Self(.put, path, query: query, headers: headers, content: .value(body), context: context)
+    }
+
+    /// A PUT request with the given content, if any.
+    public static func put(
+        _ path: RequestTarget,
+        content: RequestContent? = nil,
+        query: HTTPQuery = HTTPQuery(),
+        headers: HTTPFields = HTTPFields(),
+        context: HTTPContext = HTTPContext()
+    ) -> Self {
+        Self(.put, path, query: query, headers: headers, content: content, context: context)
+    }
+
+    /// A PATCH request with a value: see ``post(_:body:query:headers:context:)``.
+    public static func patch(
+        _ path: RequestTarget,
+        body: some Encodable & Sendable,
+        query: HTTPQuery = HTTPQuery(),
+        headers: HTTPFields = HTTPFields(),
+        context: HTTPContext = HTTPContext()
+    ) -> Self {
+        Self(.patch, path, query: query, headers: headers, content: .value(body), context: context)
+    }
+
+    /// A PATCH request with the given content, if any.
+    public static func patch(
+        _ path: RequestTarget,
+        content: RequestContent? = nil,
+        query: HTTPQuery = HTTPQuery(),
+        headers: HTTPFields = HTTPFields(),
+        context: HTTPContext = HTTPContext()
+    ) -> Self {
+        Self(.patch, path, query: query, headers: headers, content: content, context: context)
+    }
+
+    /// A DELETE request with the given content, if any.
+    public static func delete(
+        _ path: RequestTarget,
+        content: RequestContent? = nil,
+        query: HTTPQuery = HTTPQuery(),
+        headers: HTTPFields = HTTPFields(),
+        context: HTTPContext = HTTPContext()
+    ) -> Self {
+        Self(.delete, path, query: query, headers: headers, content: content, context: context)
+    }
+}
