@@ -37,15 +37,15 @@ let client = try await api.get("/orders", as: Client.self)
 let user: User = try await api.get("/orders", qery: [:])
 
 // A number as a target.
-// error: Write a literal: "/users/\(id)".
+// error: Write a literal of unwrapped URLValues, "/users/\(id)". A whole path or URL: .init(text: next).
 let user: User = try await api.get(42)
 
 // A value that no URL can hold, in a literal.
 // error: requires that 'Account' conform to 'URLValue'
-try await api.get("/users/\(account)")
+try await api.delete("/users/\(account)")
 
 // A text with an appended value.
-// error: Write the value into the literal, which encodes it: "/users/\(id)".
+// error: Write a literal of unwrapped URLValues, "/users/\(id)". A whole path or URL: .init(text: next).
 try await api.get("/users/" + name)
 
 // The same, of another verb and between two texts.
@@ -53,11 +53,54 @@ try await api.get("/users/" + name)
 try await api.delete("/users/" + id + "/photo")
 
 // A text from elsewhere.
-// error: no exact matches in call to instance method 'get'
+// error: Write a literal of unwrapped URLValues, "/users/\(id)". A whole path or URL: .init(text: next).
 try await api.get(name)
 
+// The same, with a result and a query.
+// error: Write a literal of unwrapped URLValues, "/users/\(id)". A whole path or URL: .init(text: next).
+let user: User = try await api.get(name, query: ["page": 2])
+
+// The same, of another verb.
+// error: cannot convert value of type 'String' to expected argument type 'RequestTarget'
+try await api.post(name, body: newUser)
+
+// compiles
+try await api.get(.init(text: name))
+let user: User = try await api.post(.init(text: name), body: newUser)
+
+// Dictionaries instead of literals.
+// error: cannot convert value of type '[String : String]' to expected argument type 'HTTPQuery'
+let query = ["page": "2"]
+let users: [User] = try await api.get("/users", query: query)
+
+// A dictionary of fields.
+// error: cannot convert value of type '[String : String]' to expected argument type 'HTTPFields'
+let fields = ["X-Client": "ios"]
+try await api.post("/users", body: newUser, headers: fields)
+
+// compiles
+let (query, fields) = (["page": "2"], ["X-Client": "ios"])
+let users: [User] = try await api.get("/users", query: HTTPQuery(query), headers: HTTPFields(fields))
+
+// A limit for one call.
+// error: Write `context: .with(\.timeouts, Timeouts(total: .seconds(5)))`.
+let user: User = try await api.get("/users/42", timeout: 5)
+
+// A limit for all calls.
+// error: Write `transport: .platform(timeouts: Timeouts(total: .seconds(5)))`.
+let client = Client(baseURL: url, interceptors: chain, timeout: 5)
+
+// compiles
+let client = Client(baseURL: url, interceptors: chain, transport: .platform(timeouts: Timeouts(total: .seconds(5))))
+let user: User = try await client.get("/users/42", context: .with(\.timeouts, Timeouts(total: .seconds(5))))
+
+// The progress of a value.
+// compiles
+try await api.post("/users", body: newUser) { print($0.completed) }
+let user: User = try await api.put("/users", body: newUser, progress: { print($0.completed) })
+
 // An optional in a literal.
-// error: value of optional type 'String?' must be unwrapped
+// error: Write a literal of unwrapped URLValues, "/users/\(id)". A whole path or URL: .init(text: next).
 try await api.get("/users/\(cursor)")
 
 // Raw bytes without their type.
@@ -93,3 +136,5 @@ try await api.download("/film.mp4", to: file) { print($0.completed) }
 // compiles
 for try await page in api.pages("/films", as: [User].self, next: .link) { print(page.count) }
 for try await page in api.pages("/films", as: [User].self, next: .at { _, response in response.url }) { print(page) }
+struct Page: Decodable, Sendable { let next: String? }
+for try await page in api.pages("/films", as: Page.self, next: .at { page, _ in page.next }) { print(page) }

@@ -100,12 +100,41 @@ let clients = [
     ),
 ]
 
-// An error without a code.
-// error: type 'QuotaError' does not conform to protocol 'HTTPError'
-struct QuotaError: HTTPError {
-    let message = "The quota is used up."
-    var context = HTTPContext()
-}
+// A constant token with a label.
+// error: Write `.bearerAuth("token")`, or a closure: `.bearerAuth { token }`.
+let chain: [any Interceptor] = [.bearerAuth(token: name)]
+
+// A level with a label.
+// error: Write `.logging(.headers)`; the levels are off, basic, headers and body.
+let chain: [any Interceptor] = [.logging(level: .headers)]
+
+// A time without a unit.
+// error: Write `.timeout(.seconds(5))`.
+let chain: [any Interceptor] = [.timeout(5)]
+
+// A chain in a variable needs its type: `let chain: [any Interceptor] = …`. The compiler's answer can't be changed.
+// error: type 'Any' has no member 'retry'
+let chain = [.retry()]
+
+// compiles
+let chain: [any Interceptor] = [.retry()]
+let client = Client(baseURL: url, interceptors: chain)
+
+// Names of other libraries in a response.
+// error: 'statusCode' has been renamed to 'status.code'
+print(try await api.send(HTTPRequest(url: url)).statusCode)
+
+// The fields of a response.
+// error: 'headers' has been renamed to 'headerFields'
+print(try await api.send(HTTPRequest(url: url)).headers)
+
+// The bytes of a response.
+// error: Write `try await response.body.collect(upTo: limit)`, or call with `as: Data.self`.
+print(try await api.send(HTTPRequest(url: url)).data)
+
+// compiles
+let response = try await api.send(HTTPRequest(url: url))
+print(response.status.code, response.headerFields, try await response.body.collect(upTo: 1_000))
 
 // compiles
 do {

@@ -218,6 +218,12 @@ extension Client {
     ///
     /// - Throws: `TransportError` with `HTTPErrorCode.unsupportedURL`.
     package func url(for target: RequestTarget, query: HTTPQuery = HTTPQuery()) throws -> URL {
+        guard !target.beginsWithValue else {
+            throw URLText.failure(
+                "begins with an encoded path or URL: write .init(text: …), or a slash before it",
+                target.text
+            )
+        }
         var parts: URLText
         if URLText.isAbsolute(target.text) {
             parts = try URLText(absolute: target.text)

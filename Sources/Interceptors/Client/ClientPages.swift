@@ -45,6 +45,11 @@ public struct NextPage<Page: Sendable>: Sendable {
         Self { _, response in LinkField.target(of: "next", in: response.headerFields[values: "Link"]) }
     }
 
+    /// A closure that finds the link in the page or in its response, as text: `.at { page, _ in page.next }`.
+    public static func at(_ link: @escaping @Sendable (Page, HTTPResponse) throws -> String?) -> Self {
+        Self(link: link)
+    }
+
     /// A closure that finds the link in the page or in its response: `.at { page, _ in page.next }`.
     public static func at(_ url: @escaping @Sendable (Page, HTTPResponse) throws -> URL?) -> Self {
         Self { try url($0, $1)?.absoluteString }

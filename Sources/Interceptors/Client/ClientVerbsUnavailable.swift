@@ -1,5 +1,7 @@
 // Calls that don't compile, with the call to write instead. Without these, the compiler's message is about protocols.
 
+public import Foundation
+
 extension RequestTarget {
     /// Unavailable: a value added to a literal would not be percent-encoded.
     @available(
@@ -14,15 +16,50 @@ extension RequestTarget {
 }
 
 extension Client {
-    /// Unavailable: a number isn't a path.
-    @available(*, unavailable, message: "Write a literal: \"/users/\\(id)\".")
-    public func get<Value: Decodable & Sendable>(_ id: Int, as type: Value.Type = Value.self) async throws -> Value {
-        try await get("\(id)", as: type)
-    }
+    /// Unavailable: a value isn't a path.
+    @available(
+        *,
+        unavailable,
+        message: "Write a literal of unwrapped URLValues, \"/users/\\(id)\". A whole path or URL: .init(text: next)."
+    )
+    public func get<Value: Decodable & Sendable>(
+        _ value: some URLValue,
+        as type: Value.Type = Value.self,
+        query: HTTPQuery = HTTPQuery(),
+        headers: HTTPFields = HTTPFields(),
+        context: HTTPContext = HTTPContext()
+    ) async throws -> Value { try await get(.init(text: value.urlText), as: type) }
 
-    /// Unavailable: a number isn't a path.
-    @available(*, unavailable, message: "Write a literal: \"/users/\\(id)\".")
-    public func get(_ id: Int) async throws { try await get("\(id)") }
+    /// Unavailable: a value isn't a path.
+    @available(
+        *,
+        unavailable,
+        message: "Write a literal of unwrapped URLValues, \"/users/\\(id)\". A whole path or URL: .init(text: next)."
+    )
+    public func get(
+        _ value: some URLValue,
+        query: HTTPQuery = HTTPQuery(),
+        headers: HTTPFields = HTTPFields(),
+        context: HTTPContext = HTTPContext()
+    ) async throws { try await get(RequestTarget(text: value.urlText)) }
+
+    /// Unavailable: a call's limits are part of its context.
+    @available(*, unavailable, message: "Write `context: .with(\\.timeouts, Timeouts(total: .seconds(5)))`.")
+    public func get<Value: Decodable & Sendable>(
+        _ path: RequestTarget,
+        as type: Value.Type = Value.self,
+        timeout: Double
+    ) async throws -> Value { try await get(path, as: type) }
+
+    /// Unavailable: a call's limits are part of its context.
+    @available(*, unavailable, message: "Write `context: .with(\\.timeouts, Timeouts(total: .seconds(5)))`.")
+    public func get(_ path: RequestTarget, timeout: Double) async throws { try await get(path) }
+
+    /// Unavailable: limits for all calls are the transport's.
+    @available(*, unavailable, message: "Write `transport: .platform(timeouts: Timeouts(total: .seconds(5)))`.")
+    public init(baseURL: URL? = nil, interceptors: [any Interceptor] = [], timeout: Double) {
+        self.init(baseURL: baseURL, interceptors: interceptors)
+    }
 
     /// Unavailable: a dictionary of `Any` can't be encoded.
     @available(*, unavailable, message: "Write `content: .json([…])`, or encode a type of your own.")
@@ -131,4 +168,18 @@ extension Client {
     /// Unavailable: ``RequestContent`` is passed as `content:`.
     @available(*, unavailable, message: "Write `content:` instead of `body:`.")
     public func patch(_ path: RequestTarget, body: RequestContent) async throws { try await patch(path) }
+}
+
+extension EndpointRequest {
+    /// Unavailable: ``RequestContent`` is passed as `content:`.
+    @available(*, unavailable, message: "Write `content:` instead of `body:`.")
+    public static func post(_ path: RequestTarget, body: RequestContent) -> Self { post(path, content: body) }
+
+    /// Unavailable: ``RequestContent`` is passed as `content:`.
+    @available(*, unavailable, message: "Write `content:` instead of `body:`.")
+    public static func put(_ path: RequestTarget, body: RequestContent) -> Self { put(path, content: body) }
+
+    /// Unavailable: ``RequestContent`` is passed as `content:`.
+    @available(*, unavailable, message: "Write `content:` instead of `body:`.")
+    public static func patch(_ path: RequestTarget, body: RequestContent) -> Self { patch(path, content: body) }
 }

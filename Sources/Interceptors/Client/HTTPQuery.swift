@@ -101,6 +101,13 @@ public struct HTTPQuery: Sendable, Hashable {
         self.spacesAsPlus = spacesAsPlus
     }
 
+    /// Creates a query from a dictionary, whose names are sorted.
+    @_disfavoredOverload  // A literal becomes a query in its own order.
+    public init(_ dictionary: [String: String]) {
+        self.init()
+        for (name, value) in dictionary.sorted(by: { $0.key < $1.key }) { append(name, value) }
+    }
+
     /// Creates a query from the text after a URL's `?`, or from the content of a form. A `+` is read as a space only with
     /// `spacesAsPlus`. An item without `=` has an empty value. A space is written in the same way.
     public init(parsing text: String, spacesAsPlus: Bool = false) {

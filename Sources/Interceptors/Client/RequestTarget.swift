@@ -14,7 +14,8 @@ internal import HTTPSyntax
 /// server read it as data. The call then fails with `TransportError.unsupportedURL` before anything is sent. To
 /// interpolate text that is already part of a URL, write `\(raw: text)`.
 ///
-/// `get`, `response` and `download` take a `URL`, too. Convert text from elsewhere: `api.get(.init(text: nextPage))`.
+/// `get`, `response` and `download` take a `URL`, too. Convert text that is a whole path or URL: `api.get(.init(text: nextPage))`.
+/// Interpolated at the start of a literal, such text is refused in the same way, because its slashes would be encoded.
 ///
 /// ## How it becomes a URL
 /// - An absolute `http://` or `https://` URL replaces the base URL; any other scheme is refused. A prefix without `//`, as in
@@ -29,6 +30,8 @@ internal import HTTPSyntax
 ///   percent-encoding is kept.
 public struct RequestTarget: Sendable, Hashable {
     let text: String
+    /// Whether the literal begins with an interpolated path or URL.
+    private(set) var beginsWithValue = false
 
     /// Creates a target from text that is a whole path or URL. Untrusted text can choose the host: to put an untrusted value
     /// into a path, write a literal.
@@ -43,11 +46,15 @@ extension RequestTarget: ExpressibleByStringInterpolation {
     public init(stringLiteral text: String) { self.text = text }
 
     /// Creates a target from a literal path or URL with interpolated values.
-    public init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
+    public init(stringInterpolation: StringInterpolation) {
+        text = stringInterpolation.text
+        beginsWithValue = stringInterpolation.beginsWithValue
+    }
 
     /// Collects the pieces of a literal.
     public struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var text = ""
+        fileprivate var beginsWithValue = false
 
         /// Creates an empty interpolation.
         public init(literalCapacity: Int, interpolationCount: Int) {
@@ -59,7 +66,9 @@ extension RequestTarget: ExpressibleByStringInterpolation {
 
         /// Appends a value as data, percent-encoded.
         public mutating func appendInterpolation(_ value: some URLValue) {
-            let encoded = PercentEncoding.component(value.urlText)
+            let plain = value.urlText
+            if text.isEmpty { beginsWithValue = plain.hasPrefix("/") || URLText.isAbsolute(plain) }
+            let encoded = PercentEncoding.component(plain)
             // Dots alone might form a dot segment. Encoded dot segments are refused when the URL is made.
             let isDots = !encoded.isEmpty && encoded.utf8.allSatisfy { $0 == UInt8(ascii: ".") }
             text += isDots ? encoded.utf8.map { _ in "%2E" }.joined() : encoded

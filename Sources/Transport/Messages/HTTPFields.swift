@@ -19,6 +19,11 @@ public struct HTTPFields: Sendable, Hashable {
         self.fields = Array(fields)
     }
 
+    /// Creates a collection from a dictionary, whose names are sorted. A request with a name or value that isn't valid isn't sent.
+    public init(_ dictionary: [String: String]) {
+        fields = dictionary.sorted { $0.key < $1.key }.map { HTTPField(unchecked: HTTPField.Name(unchecked: $0), $1) }
+    }
+
     /// The value of a field, or `nil` if there is no field with that name.
     ///
     /// Several values are joined by `", "` (RFC 9110 §5.3), or by `"; "` for `Cookie`. `Set-Cookie` can't be joined and returns

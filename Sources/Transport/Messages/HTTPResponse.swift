@@ -168,3 +168,22 @@ extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible {
     /// Equal to ``description``, so that no secret is printed by accident.
     public var debugDescription: String { description }
 }
+
+// Names of other libraries, with the name to write instead.
+extension HTTPResponse {
+    /// Unavailable: see ``status``.
+    @available(*, unavailable, renamed: "status.code")
+    public var statusCode: Int { status.code }
+
+    /// Unavailable: see ``headerFields``.
+    @available(*, unavailable, renamed: "headerFields")
+    public var headers: HTTPFields { headerFields }
+
+    /// Unavailable: see ``body``.
+    @available(
+        *,
+        unavailable,
+        message: "Write `try await response.body.collect(upTo: limit)`, or call with `as: Data.self`."
+    )
+    public var data: Data { Data() }
+}

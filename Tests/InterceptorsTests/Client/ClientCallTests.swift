@@ -121,7 +121,10 @@ import TransportTesting
         try await makeClient(stub).post("/photos", content: .raw(Data([1]), type: nil)) { progress in
             seen.withLock { $0.append(progress.completed) }
         }
-        #expect(seen.withLock { $0 } == [1])
+        try await makeClient(stub).put("/users/1", body: [1, 2]) { progress in
+            seen.withLock { $0.append(progress.completed) }
+        }
+        #expect(seen.withLock { $0 } == [1, 5])
     }
 }
 

@@ -43,6 +43,19 @@ private struct FilmPage: Decodable, Sendable {
         #expect(stub.requests.last?.url.absoluteString == "https://api.example.com/v1/films?page=2")
     }
 
+    @Test func aClosureFindsTheNextPageAsText() async throws {
+        struct Page: Decodable, Sendable {
+            let films: [Int]
+            let next: String?
+        }
+        stub.enqueue(page(#"{"films":[1],"next":"/v1/films?q=a b&page=2"}"#), page(#"{"films":[2]}"#))
+        let pages = makeClient(stub).pages("/films", as: Page.self, next: .at { page, _ in page.next })
+        var films: [Int] = []
+        for try await page in pages { films += page.films }
+        #expect(films == [1, 2])
+        #expect(stub.requests.last?.url.absoluteString == "https://api.example.com/v1/films?q=a%20b&page=2")
+    }
+
     @Test func aPageIsFetchedOnlyWhenAskedFor() async throws {
         stub.enqueue(page("[1]", link: "</v1/films?page=2>; rel=next"), page("[2]"))
         var iterator = makeClient(stub).pages("/films", as: [Int].self, next: .link).makeAsyncIterator()

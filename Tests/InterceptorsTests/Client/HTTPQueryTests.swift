@@ -68,6 +68,18 @@ import TransportTesting
         #expect(query.encoded == "b=1&a=2&b=3")
     }
 
+    @Test func dictionaryBecomesAQueryInTheOrderOfItsNames() {
+        let values = ["b": "1 2", "a": "&"]
+        #expect(HTTPQuery(values).encoded == "a=%26&b=1%202")
+        #expect(HTTPQuery(["b": "1", "a": "2", "b": "3"]).encoded == "b=1&a=2&b=3")
+    }
+
+    @Test func dictionaryBecomesFieldsInTheOrderOfTheirNames() {
+        let values = ["X-B": "1", "Accept": "a"]
+        #expect(HTTPFields(values).map(\.name.rawName) == ["Accept", "X-B"])
+        #expect(HTTPFields(["X A": "1"]).allSatisfy { !$0.isValid })
+    }
+
     @Test(arguments: [
         (HTTPQuery.ArrayFormat.repeated, "t=a&t=b%2Cc&t=&x=1"),
         (.brackets, "t%5B%5D=a&t%5B%5D=b%2Cc&t%5B%5D=&x=1"),

@@ -222,6 +222,19 @@ import Testing
         #expect(try await url("/search?q=\(value)").hasPrefix("https://h/v1/search?q=%2E"))
     }
 
+    @Test(arguments: ["/films?page=2", "https://h/v1/films", "//h/films"])
+    func wholePathAsAValueIsRefusedAndTheErrorSaysWhatToWrite(next: String) async throws {
+        for target: RequestTarget in ["\(next)", "\(next)/posters"] {
+            let error = await #expect(throws: TransportError.self) { try await url(target) }
+            #expect(error?.code == .unsupportedURL)
+            #expect(error?.message.contains("write .init(text: …)") == true)
+        }
+        #expect(stub.requests.isEmpty)
+        #expect(try await url("/\(next)").hasPrefix("https://h/v1/"))
+        #expect(try await url("\("films")/\(next)").hasPrefix("https://h/v1/films/"))
+        #expect(try await url("?q=\(next)").hasPrefix("https://h/v1?q="))
+    }
+
     @Test(arguments: ["%2e%2E", "%2e", ".%2E", "%2E."])
     func encodedDotSegmentIsRefused(segment: String) async throws {
         await #expect(throws: TransportError.self) { try await url(RequestTarget(text: "/a/\(segment)/b")) }

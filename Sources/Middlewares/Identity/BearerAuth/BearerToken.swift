@@ -135,4 +135,8 @@ extension Interceptor where Self == AnyInterceptor {
     ) -> Self {
         Self(BearerAuthInterceptor(BearerToken(for: origins, asking: token)))
     }
+
+    /// Unavailable: a constant token has no label.
+    @available(*, unavailable, message: "Write `.bearerAuth(\"token\")`, or a closure: `.bearerAuth { token }`.")
+    public static func bearerAuth(token: String?) -> Self { bearerAuth { token } }
 }

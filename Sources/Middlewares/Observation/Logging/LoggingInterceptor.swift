@@ -130,4 +130,8 @@ extension Interceptor where Self == AnyInterceptor {
             )
         )
     }
+
+    /// Unavailable: the level has no label.
+    @available(*, unavailable, message: "Write `.logging(.headers)`; the levels are off, basic, headers and body.")
+    public static func logging(level: LogLevel) -> Self { logging(level) }
 }

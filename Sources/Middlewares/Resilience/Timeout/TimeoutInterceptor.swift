@@ -133,4 +133,8 @@ extension Interceptor where Self == AnyInterceptor {
     ) -> Self {
         Self(TimeoutInterceptor(limit, of: name, time: time))
     }
+
+    /// Unavailable: a number has no unit.
+    @available(*, unavailable, message: "Write `.timeout(.seconds(5))`.")
+    public static func timeout(_ limit: Double) -> Self { timeout(.seconds(limit)) }
 }
