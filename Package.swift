@@ -39,7 +39,9 @@ let package = Package(
         .target(name: "CZstd"),
         .target(
             name: "CZlib",
-            linkerSettings: [.linkedLibrary("z", .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS]))]
+            linkerSettings: [
+                .linkedLibrary("z", .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS]))
+            ]
         ),
         .target(name: "HTTPSyntax", swiftSettings: settings),
         .target(

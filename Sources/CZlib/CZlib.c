@@ -3,8 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__APPLE__)
+
+#define ZLIB_CONST
+#include <zlib.h>
+
+#else
+
 // z_stream, which is part of zlib's ABI since 1995.
-struct z_stream {
+typedef struct {
     const uint8_t *next_in;
     unsigned avail_in;
     unsigned long total_in;
@@ -19,19 +26,23 @@ struct z_stream {
     int data_type;
     unsigned long adler;
     unsigned long reserved;
-};
+} z_stream;
 
-enum { NO_FLUSH = 0, FINISH = 4, OK = 0, STREAM_END = 1, BUFFER_ERROR = -5, DEFLATED = 8, GZIP_WINDOW = 15 + 16 };
+enum { Z_NO_FLUSH = 0, Z_FINISH = 4, Z_OK = 0, Z_STREAM_END = 1, Z_BUF_ERROR = -5, Z_DEFLATED = 8 };
+
+#endif
+
+enum { GZIP_WINDOW = 15 + 16 };
 
 struct functions {
     const char *(*version)(void);
-    int (*deflate_init)(struct z_stream *, int, int, int, int, int, const char *, int);
-    int (*deflate)(struct z_stream *, int);
-    int (*deflate_end)(struct z_stream *);
-    int (*inflate_init)(struct z_stream *, int, const char *, int);
-    int (*inflate)(struct z_stream *, int);
-    int (*inflate_reset)(struct z_stream *);
-    int (*inflate_end)(struct z_stream *);
+    int (*deflate_init)(z_stream *, int, int, int, int, int, const char *, int);
+    int (*deflate)(z_stream *, int);
+    int (*deflate_end)(z_stream *);
+    int (*inflate_init)(z_stream *, int, const char *, int);
+    int (*inflate)(z_stream *, int);
+    int (*inflate_reset)(z_stream *);
+    int (*inflate_end)(z_stream *);
 };
 
 #if defined(__linux__)
@@ -75,15 +86,6 @@ const char *czlib_load(void) {
 
 #elif defined(__APPLE__)
 
-extern const char *zlibVersion(void);
-extern int deflateInit2_(struct z_stream *, int, int, int, int, int, const char *, int);
-extern int deflate(struct z_stream *, int);
-extern int deflateEnd(struct z_stream *);
-extern int inflateInit2_(struct z_stream *, int, const char *, int);
-extern int inflate(struct z_stream *, int);
-extern int inflateReset(struct z_stream *);
-extern int inflateEnd(struct z_stream *);
-
 static const struct functions zlib = {zlibVersion, deflateInit2_, deflate, deflateEnd, inflateInit2_, inflate, inflateReset, inflateEnd};
 
 const char *czlib_load(void) { return 0; }
@@ -97,9 +99,9 @@ const char *czlib_load(void) { return "zlib can't be used on this platform"; }
 #endif
 
 void *czlib_new_gzip(int level) {
-    struct z_stream *stream = calloc(1, sizeof *stream);
+    z_stream *stream = calloc(1, sizeof *stream);
     if (!stream) { return 0; }
-    if (zlib.deflate_init(stream, level, DEFLATED, GZIP_WINDOW, 8, 0, zlib.version(), (int)sizeof *stream) != OK) {
+    if (zlib.deflate_init(stream, level, Z_DEFLATED, GZIP_WINDOW, 8, 0, zlib.version(), (int)sizeof *stream) != Z_OK) {
         free(stream);
         return 0;
     }
@@ -114,22 +116,22 @@ void czlib_free(void *stream) {
 
 int czlib_deflate(void *raw, const uint8_t *input, uint32_t input_size, uint32_t *taken, uint8_t *output,
                   uint32_t output_size, uint32_t *made, int finish) {
-    struct z_stream *stream = raw;
+    z_stream *stream = raw;
     stream->next_in = input;
     stream->avail_in = input_size;
     stream->next_out = output;
     stream->avail_out = output_size;
-    int result = zlib.deflate(stream, finish ? FINISH : NO_FLUSH);
+    int result = zlib.deflate(stream, finish ? Z_FINISH : Z_NO_FLUSH);
     *taken = input_size - stream->avail_in;
     *made = output_size - stream->avail_out;
-    if (result == STREAM_END) { return CZLIB_END; }
-    return result == OK || result == BUFFER_ERROR ? CZLIB_MORE : CZLIB_FAILED;
+    if (result == Z_STREAM_END) { return CZLIB_END; }
+    return result == Z_OK || result == Z_BUF_ERROR ? CZLIB_MORE : CZLIB_FAILED;
 }
 
 void *czlib_new_inflate(int window_bits) {
-    struct z_stream *stream = calloc(1, sizeof *stream);
+    z_stream *stream = calloc(1, sizeof *stream);
     if (!stream) { return 0; }
-    if (zlib.inflate_init(stream, window_bits, zlib.version(), (int)sizeof *stream) != OK) {
+    if (zlib.inflate_init(stream, window_bits, zlib.version(), (int)sizeof *stream) != Z_OK) {
         free(stream);
         return 0;
     }
@@ -142,18 +144,18 @@ void czlib_free_inflate(void *stream) {
     free(stream);
 }
 
-int czlib_reset_inflate(void *stream) { return zlib.inflate_reset(stream) == OK ? CZLIB_MORE : CZLIB_FAILED; }
+int czlib_reset_inflate(void *stream) { return zlib.inflate_reset(stream) == Z_OK ? CZLIB_MORE : CZLIB_FAILED; }
 
 int czlib_inflate(void *raw, const uint8_t *input, uint32_t input_size, uint32_t *taken, uint8_t *output,
                   uint32_t output_size, uint32_t *made) {
-    struct z_stream *stream = raw;
+    z_stream *stream = raw;
     stream->next_in = input;
     stream->avail_in = input_size;
     stream->next_out = output;
     stream->avail_out = output_size;
-    int result = zlib.inflate(stream, NO_FLUSH);
+    int result = zlib.inflate(stream, Z_NO_FLUSH);
     *taken = input_size - stream->avail_in;
     *made = output_size - stream->avail_out;
-    if (result == STREAM_END) { return CZLIB_END; }
-    return result == OK || result == BUFFER_ERROR ? CZLIB_MORE : CZLIB_FAILED;
+    if (result == Z_STREAM_END) { return CZLIB_END; }
+    return result == Z_OK || result == Z_BUF_ERROR ? CZLIB_MORE : CZLIB_FAILED;
 }
