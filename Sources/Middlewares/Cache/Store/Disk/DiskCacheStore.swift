@@ -69,8 +69,8 @@ public final class DiskCacheStore: CacheStore {
     ///     by default.
     ///   - entryLimit: the maximum number of URLs; all variants of a URL count as one. 100,000 by default.
     ///   - entryByteLimit: the longest body in bytes; by default a quarter of `byteLimit`.
-    ///   - protection: the protection class of new files. macOS has no such classes: FileVault protects the whole disk. A file
-    ///     that a locked device refuses to open is a miss, and is kept.
+    ///   - protection: the protection class of new files. macOS has no such classes: FileVault protects the whole disk. On a
+    ///     volume without them, the setting has no effect. A file that a locked device refuses to open is a miss, and is kept.
     ///   - isExcludedFromBackup: whether the directory is excluded from backups; `true` by default.
     ///   - time: its wall clock decides what was used least recently.
     public convenience init(

@@ -59,9 +59,9 @@ final class DiskDirectory: Sendable {
                 "\(path) belongs to another account. Give the store a directory that this process's account owns."
             )
         }
-        blockSize = root.blockSize()
+        blockSize = status.blockSize
         if status.permissions & 0o077 != 0 { fchmod(root.descriptor, 0o700) }
-        try protection.apply(to: path)
+        protection.apply(to: path)
         usage = try DiskUsage.open(in: root)
         generations = try DiskGenerations.open(in: root)
         try OpenFile.makeDirectory(Self.temporaries, in: root)

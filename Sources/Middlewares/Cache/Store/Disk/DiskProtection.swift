@@ -8,17 +8,18 @@ struct DiskProtection: Sendable {
     /// Whether backups leave the directory out. A cache can be fetched again, and credentials don't belong on other devices.
     var isExcludedFromBackup = true
 
-    // New files inherit the protection class of their directory.
-    func apply(to path: String) throws {
+    // New files inherit the protection class of their directory. Best effort, because a cache on a volume without such
+    // attributes is better than none.
+    func apply(to path: String) {
         #if !os(macOS)
-        try FileManager.default.setAttributes([.protectionKey: type], ofItemAtPath: path)
+        try? FileManager.default.setAttributes([.protectionKey: type], ofItemAtPath: path)
         #endif
         var values = URLResourceValues()
         values.isExcludedFromBackup = isExcludedFromBackup
         var url = URL(filePath: path, directoryHint: .isDirectory)
-        try url.setResourceValues(values)
+        try? url.setResourceValues(values)
     }
     #else
-    func apply(to path: String) throws {}
+    func apply(to path: String) {}
     #endif
 }

@@ -181,6 +181,9 @@ final class OpenFile: Sendable {
         var owner: UInt32
         var permissions: UInt32
         var isRegular: Bool
+        /// The size of the file system's blocks, in bytes; between 512 and 65,536.
+        // Not from `fstatvfs()`, for which Apple requires apps to declare that they read the disk's space.
+        var blockSize: Int64
 
         init(_ status: stat) {
             var status = status
@@ -193,14 +196,8 @@ final class OpenFile: Sendable {
                 number: UInt64(truncatingIfNeeded: status.st_ino)
             )
             isRegular = status.st_mode & S_IFMT == S_IFREG
+            blockSize = min(max(Int64(status.st_blksize), 512), 65_536)
         }
-    }
-
-    /// The size of the file system's blocks, in bytes; between 512 and 65,536.
-    func blockSize() -> Int64 {
-        var system = statvfs()
-        guard fstatvfs(descriptor, &system) == 0 else { return 4_096 }
-        return min(max(Int64(clamping: system.f_frsize), 512), 65_536)
     }
 
     func status() throws(SystemError) -> Status {
