@@ -125,6 +125,13 @@ import FoundationNetworking
         #expect(try transport.urlRequest(for: request()).networkServiceType == .background)
     }
 
+    /// The system tries a background task again when its request's time limit passes: a year means never.
+    @Test func requestOfABackgroundSessionIsTriedAgainAfterAMinuteOfSilence() throws {
+        let transport = URLSessionTransport(configure: { $0.timeoutIntervalForRequest = 5 })
+        #expect(transport.configured(.default).timeoutIntervalForRequest == 60)
+        #expect(try transport.urlRequest(for: request()).timeoutInterval == 60)
+    }
+
     @Test func requiredTLSRefusesARequestWithoutIt() throws {
         let client = Client(interceptors: [], transport: .platform(tls: Self.required))
         let replacement = try SessionReplacement(of: client)

@@ -10,12 +10,14 @@ package import Foundation
 package struct OutgoingRequest {
     package private(set) var urlRequest: URLRequest
 
-    package init(_ request: HTTPRequest) throws {
+    /// - Parameter isInBackground: whether a background session sends the request, whose time limit is the system's.
+    package init(_ request: HTTPRequest, isInBackground: Bool = false) throws {
         try Self.checkURL(request)
         try Self.checkBody(request)
         try request.refuseTrailers("URLSession")
         var urlRequest = URLRequest(url: request.url, cachePolicy: .reloadIgnoringLocalCacheData)
-        urlRequest.timeoutInterval = SessionDelegate.noTimeout
+        urlRequest.timeoutInterval =
+            isInBackground ? SessionDelegate.backgroundSilence : SessionDelegate.noTimeout
         urlRequest.httpShouldHandleCookies = false
         urlRequest.httpMethod = request.method.rawValue
         // "get" would go out as "GET", which is another method (RFC 9110 §9.1).

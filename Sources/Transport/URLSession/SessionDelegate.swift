@@ -11,6 +11,10 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     /// cuts them to whole seconds.
     static let noTimeout: Double = 365 * 24 * 60 * 60
 
+    /// The longest silence in a background session, in seconds. The system then tries the task again, until its limit for the whole
+    /// transfer: no code of the app runs that could measure another limit.
+    static let backgroundSilence: Double = 60
+
     private let tls: TLSConfiguration
     private let transfers = Mutex<[Int: SessionTransfer]>([:])
 
