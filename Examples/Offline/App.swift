@@ -26,6 +26,7 @@ enum App {
         for call in Call.all { print("  \(try await call.answer(from: client))") }
     }
 
+    #if os(Linux) || os(macOS)
     /// Starts this program again, as a UI test starts an app, and waits for its end.
     static func start(with stubs: LaunchStubs) throws {
         guard let program = Bundle.main.executableURL else { throw Wrong("This program's file is unknown.") }
@@ -38,4 +39,5 @@ enum App {
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { throw Wrong("The app ended with \(process.terminationStatus).") }
     }
+    #endif
 }

@@ -21,6 +21,7 @@ import Testing
         }
     }
 
+    #if os(Linux) || os(macOS)
     @Test(.enabled("\(JournalOutput.noHARTools)", JournalOutput.mustCheckHAR))
     func randomExchangesPassTheSchema() async throws {
         let seed = UInt64.random(in: .min ... .max)
@@ -28,6 +29,7 @@ import Testing
         let result = try await JournalOutput.check(har: HARArchive.encode((0..<500).map { _ in source.next() }))
         #expect(result.status == 0, "seed \(seed): \(String(decoding: result.errors, as: UTF8.self))")
     }
+    #endif
 
     @Test func noMutationOfAnArchiveEndsTheProcess() throws {
         let seed = UInt64.random(in: .min ... .max)

@@ -54,6 +54,7 @@ import Testing
         #expect(try TapeIndex.ofFile(tape.url).exchanges.count == 300)
     }
 
+    #if os(Linux) || os(macOS)
     @Test func processesThatShareAFileLoseNothing() async throws {
         let tape = try TapeFile()
         let children = try (0..<3).map { try RecordingChild(["hammer", tape.url.path, "\(1000 * ($0 + 1))", "100"]) }
@@ -92,8 +93,10 @@ import Testing
         #expect(try TapeIndex.ofFile(tape.url).exchanges.count == found.count)
         #expect(tape.names == ["users.har"], "with room on the disk, the next finish merges")
     }
+    #endif
 }
 
+#if os(Linux) || os(macOS)
 /// A process that runs `RecordingProcess`.
 struct RecordingChild {
     private let process: ChildProcess
@@ -109,6 +112,7 @@ struct RecordingChild {
     @discardableResult
     func ends() async -> ChildProcess.Ending { await process.ended() }
 }
+#endif
 
 extension TapeIndex {
     /// All entries of a file and its side file.

@@ -67,6 +67,7 @@ extension CacheWriter {
     func commit() async throws -> Bool { try await commit { _ in true } }
 }
 
+#if os(Linux) || os(macOS)
 /// A process that runs `CacheProcess` on a directory.
 struct CacheChild {
     private let process: ChildProcess
@@ -79,3 +80,4 @@ struct CacheChild {
     @discardableResult
     func ends() async -> ChildProcess.Ending { await process.ended() }
 }
+#endif

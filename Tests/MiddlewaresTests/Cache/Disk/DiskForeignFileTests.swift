@@ -165,6 +165,7 @@ import Glibc
         #expect(try await store.get(key) == Data("old".utf8))
     }
 
+    #if os(Linux) || os(macOS)
     @Test func leftoversAreToldByTheProcessThatWroteThem() throws {
         let mine = IncomingName.make()
         let parts = mine.split(separator: "-").map(String.init)
@@ -187,6 +188,7 @@ import Glibc
         }
         withExtendedLifetime(ended) {}
     }
+    #endif
 }
 
 #if os(Linux)
