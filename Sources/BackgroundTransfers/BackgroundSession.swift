@@ -25,6 +25,8 @@ enum SessionEvent: Sendable {
     /// - content: the beginning of an upload's response.
     case completed(TransferTask, TransferResponse?, failure: TransferFailure?, content: Data)
     case eventsFinished
+    /// The session has ended with all its tasks, and reports nothing more.
+    case invalidated(TransferFailure)
 }
 
 /// Receives the reports of a session, on any thread.
@@ -80,8 +82,10 @@ public struct BackgroundTransferSession: Sendable {
     /// creating ``BackgroundTransfers`` throws `HTTPErrorCode.unsupported`.
     ///
     /// - Parameters:
-    ///   - isDiscretionary: whether the system waits for a good moment, such as Wi-Fi and power.
-    ///   - timeLimit: the longest time of one attempt, 7 days by default. The system tries again until then.
+    ///   - isDiscretionary: whether the system waits for a good moment, such as Wi-Fi and power. It does so in any case for a
+    ///     transfer that is enqueued or renewed while the app is in the background.
+    ///   - timeLimit: the longest time of one attempt, 7 days by default. Until then, the system sends the request again after each
+    ///     silence of 60 seconds.
     ///   - fieldsOnRedirects: fields that a redirect may carry to another origin, such as an `X-Api-Key` that is no secret. The
     ///     system follows redirects without asking, and removes only `Authorization`. A request with another field that
     ///     `followRedirects` would remove, such as `Cookie`, isn't enqueued, unless the field is named here. None by default.

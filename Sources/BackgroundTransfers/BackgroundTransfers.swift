@@ -39,8 +39,8 @@ public final class BackgroundTransfers: Sendable {
     ///   - client: its base URL, its interceptors and their order prepare each request.
     ///   - session: the place where transfers run; by default the system's session on Apple's platforms, and the process
     ///     elsewhere.
-    ///   - folder: the folder for records and for bodies that aren't files, which no other object may use at the same time; by
-    ///     default one for the identifier in the app's support folder.
+    ///   - folder: the folder for records and for bodies that aren't files, which no other object may use at the same time. It is
+    ///     excluded from backups. By default one for the identifier in the app's support folder, or on tvOS in that for caches.
     ///   - maxAttempts: how often a request is prepared for a transfer at most, 3 by default. Counts only with `renewing`.
     ///   - time: its clock measures how long the system may take to report the tasks of earlier launches; its random source makes
     ///     the IDs.
@@ -151,13 +151,14 @@ extension BackgroundTransfers {
     ///
     /// ```swift
     /// final class AppDelegate: NSObject, UIApplicationDelegate {
-    ///     func application(_: UIApplication, handleEventsForBackgroundURLSession _: String) async {
-    ///         await transfers.eventsDelivered()
+    ///     func application(_: UIApplication, handleEventsForBackgroundURLSession identifier: String) async {
+    ///         if identifier == transfers.identifier { await transfers.eventsDelivered() }
     ///     }
     /// }
     /// ```
     /// In SwiftUI: `.backgroundTask(.urlSession("com.example.films")) { await transfers.eventsDelivered() }`.
     ///
-    /// Call it only there: it also waits for the system's word that there are no more events.
+    /// Call it only there, and for the session with the identifier: it also waits for the system's word that this session has no
+    /// more events.
     public func eventsDelivered() async { await core.eventsDelivered(isLast: !isSystem) }
 }

@@ -9,8 +9,7 @@ internal import Synchronization
 final class SystemSession: BackgroundSession {
     private let session: URLSession
     private let transport: URLSessionTransport
-    /// Held while a task gets its description, without which it looks like a foreign one.
-    private let creating = Mutex(())
+    private let delegate: SystemSessionDelegate
 
     /// - Parameters:
     ///   - identifier: names the session across launches.
@@ -28,14 +27,21 @@ final class SystemSession: BackgroundSession {
         if options.isDiscretionary { configuration.isDiscretionary = true }
         configuration.sessionSendsLaunchEvents = true
         configuration.timeoutIntervalForResource = max(1, Double(options.timeLimit.components.seconds))
-        let delegate = SystemSessionDelegate(receive)
+        delegate = SystemSessionDelegate(receive)
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }
 
     func start(_ task: TransferTask, _ request: HTTPRequest, upload: URL?) throws {
         try request.validate()
         let outgoing = try transport.urlRequest(for: request)
-        let system = creating.withLock { _ in
+        let system = try delegate.isValid.withLock { isValid in
+            guard isValid else {
+                throw BackgroundTransferError(
+                    .transferLost,
+                    "The system has ended the background session. A later launch of the app has another one.",
+                    request: request
+                )
+            }
             let system: URLSessionTask =
                 if let upload {
                     session.uploadTask(with: outgoing, fromFile: upload.resolvingSymlinksInPath())
@@ -68,7 +74,7 @@ final class SystemSession: BackgroundSession {
 
     func list() async -> [ListedTask] {
         let tasks = await session.allTasks
-        return creating.withLock { _ in
+        return delegate.isValid.withLock { _ in
             tasks.map {
                 let task = TransferTask(text: $0.taskDescription)
                 return ListedTask(number: $0.taskIdentifier, task: task, state: Self.state($0))
@@ -94,6 +100,9 @@ private final class SystemSessionDelegate: NSObject, URLSessionDataDelegate, URL
     private let receive: SessionReceiver
     /// The contents of the responses to uploads, by the tasks' numbers.
     private let contents = Mutex<[Int: Data]>([:])
+    /// Whether the session makes tasks; otherwise it traps. Locked while a task gets its description, without which it looks like
+    /// a foreign one.
+    let isValid = Mutex(true)
 
     init(_ receive: @escaping SessionReceiver) { self.receive = receive }
 
@@ -144,8 +153,14 @@ private final class SystemSessionDelegate: NSObject, URLSessionDataDelegate, URL
         let content = contents.withLock { $0.removeValue(forKey: system.taskIdentifier) } ?? Data()
         guard let task = TransferTask(text: system.taskDescription) else { return }
         let response = Self.response(system)
-        let failure = error.map { Self.failure($0, hasHead: response != nil) }
+        let failure = error.map { SystemFailure.failure($0, hasHead: response != nil) }
         receive(.completed(task, response, failure: failure, content: content))
+    }
+
+    // The system has ended the session, so none of its tasks reports anything more.
+    func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        isValid.withLock { $0 = false }
+        receive(.invalidated(error.map { SystemFailure.failure($0, hasHead: false) } ?? .lost))
     }
 
     func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) { receive(.eventsFinished) }
@@ -155,21 +170,6 @@ private final class SystemSessionDelegate: NSObject, URLSessionDataDelegate, URL
         return TransferResponse(status: response.statusCode, from: system.originalRequest?.url, to: response.url) {
             response.value(forHTTPHeaderField: $0.rawName)
         }
-    }
-
-    private static func failure(_ error: any Error, hasHead: Bool) -> TransferFailure {
-        guard let failure = error as? URLError, failure.code == .cancelled else {
-            let failure = SessionFailure.error(error, hasHead: hasHead)
-            return TransferFailure(failure.code, failure.message)
-        }
-        let reason =
-            switch failure.backgroundTaskCancelledReason {
-            case .userForceQuitApplication: "because the user quit the app"
-            case .backgroundUpdatesDisabled: "because the user doesn't allow the app to update in the background"
-            case .insufficientSystemResources: "because the system ran short of resources"
-            default: "without a reason"
-            }
-        return TransferFailure(.cancelledBySystem, "The system cancelled the transfer \(reason). Enqueue it again.")
     }
 }
 #endif

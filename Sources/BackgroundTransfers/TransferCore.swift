@@ -129,7 +129,11 @@ extension TransferCore {
                 state.machine.isCurrent(task) ? state.observers[task.id].map { Array($0.values) } ?? [] : []
             }
             for observer in observers { observer.yield(progress) }
-        case .downloaded(let task, let response, let file): handle(.downloaded(task, response, file))
+        case .downloaded(let task, let response, let file):
+            let near = bring(file, of: task, response)
+            handle(.downloaded(task, response, near ?? file))
+            // Unless the transfer has ended meanwhile, it has been renamed.
+            if let near { try? FileName.remove(near.path) }
         case .completed(let task, let response, let failure, let content):
             // Empty content replaces that of an earlier attempt too.
             state.withLock { state in
@@ -137,7 +141,16 @@ extension TransferCore {
             }
             handle(.completed(task, response, failure: failure))
         case .eventsFinished: handle(.eventsFinished)
+        case .invalidated(let failure): handle(.invalidated(failure))
         }
+    }
+
+    /// Moves a received file beside its destination, unless it will be dropped: outside the lock, because another volume gets a
+    /// copy, for which calls of the app would wait.
+    private func bring(_ file: URL, of task: TransferTask, _ response: TransferResponse) -> URL? {
+        let (folder, record) = state.withLock { ($0.folder, $0.machine.record(of: task)) }
+        guard let record, response.failure(allowsOtherOrigins: record.allowsOtherOrigins) == nil else { return nil }
+        return folder.bring(file, for: record)
     }
 }
 

@@ -9,17 +9,29 @@ internal import Middlewares
 /// <id>.upload     the content of an upload, unless it is a file of the app
 /// <id>.incoming   the content of a download that runs in the process, until it is complete
 /// ```
-/// A received file is first moved into the destination's folder, as `.<id>.download`. The move copies the file if the folder is on
-/// another volume. The rename to the destination then shows the complete file or nothing.
+/// A received file is first moved into the destination's folder, as `.<id>.received`. The move copies the file if the folder is on
+/// another volume. The file is then renamed to `.<id>.download`, and at last to the destination, which shows the complete file or
+/// nothing.
 struct TransferFolder: TransferStorage, Sendable {
     let url: URL
 
-    /// The usual folder for an identifier, in the app's support folder.
+    #if os(tvOS)
+    private static let isTV = true
+    #else
+    private static let isTV = false
+    #endif
+
+    /// The system's folder for the records. A device with tvOS denies an app the support folder.
+    static func parent(onTV: Bool) -> FileManager.SearchPathDirectory {
+        onTV ? .cachesDirectory : .applicationSupportDirectory
+    }
+
+    /// The usual folder for an identifier, in the app's support folder; on tvOS in that for caches.
     static func usual(for identifier: String) throws(TransportError) -> URL {
         let support: URL
         do {
             support = try FileManager.default.url(
-                for: .applicationSupportDirectory,
+                for: parent(onTV: isTV),
                 in: .userDomainMask,
                 appropriateFor: nil,
                 create: true
@@ -40,14 +52,25 @@ struct TransferFolder: TransferStorage, Sendable {
                 withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700]
             )
-            #if canImport(Darwin) && !os(macOS)
-            // Transfers end while the device is locked. New files inherit the class.
-            try FileManager.default.setAttributes(
-                [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication],
-                ofItemAtPath: url.path
-            )
-            #endif
         }
+        setAttributes()
+    }
+
+    /// Best effort: a volume without these attributes, as on some systems, keeps transfers as well.
+    private func setAttributes() {
+        #if canImport(Darwin)
+        // Restored on another device, a record would send its upload once more.
+        var (folder, values) = (url, URLResourceValues())
+        values.isExcludedFromBackup = true
+        try? folder.setResourceValues(values)
+        #endif
+        #if canImport(Darwin) && !os(macOS)
+        // Transfers end while the device is locked. New files inherit the class.
+        try? FileManager.default.setAttributes(
+            [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication],
+            ofItemAtPath: url.path
+        )
+        #endif
     }
 
     private func usable<Result>(_ work: () throws -> Result) throws(TransportError) -> Result {
@@ -125,7 +148,7 @@ struct TransferFolder: TransferStorage, Sendable {
     func remove(_ record: TransferRecord) throws {
         let names = ["\(record.id).json", "\(record.id).upload", "\(record.id).incoming"]
         var paths = names.map { url.appending(path: $0).path }
-        if let hidden = Self.hidden(record) { paths.append(hidden.path) }
+        paths += [Self.hidden(record), Self.near(record)].compactMap { $0?.path }
         for path in paths {
             do throws(SystemCallFailure) {
                 try FileName.remove(path)
@@ -135,13 +158,27 @@ struct TransferFolder: TransferStorage, Sendable {
         }
     }
 
+    /// Moves a received file beside its destination, from another volume as a copy. `nil` if that fails, as ``stage(_:for:)`` then
+    /// does too.
+    func bring(_ file: URL, for record: TransferRecord) -> URL? {
+        guard let near = Self.near(record) else { return nil }
+        do {
+            try FileName.remove(near.path)
+            let folder = near.deletingLastPathComponent()
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try FileManager.default.moveItem(at: file, to: near)
+            return near
+        } catch {
+            try? FileName.remove(near.path)
+            return nil
+        }
+    }
+
+    // Only a rename: the caller holds a lock.
     func stage(_ file: URL, for record: TransferRecord) throws {
         guard let hidden = Self.hidden(record) else { return }
         do {
-            try FileName.remove(hidden.path)
-            let folder = hidden.deletingLastPathComponent()
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            try FileManager.default.moveItem(at: file, to: hidden)
+            try FileName.rename(file.path, to: hidden.path)
         } catch {
             throw TransportError(
                 .unwritableFile,
@@ -173,5 +210,10 @@ struct TransferFolder: TransferStorage, Sendable {
     /// The name of a complete file before the rename.
     private static func hidden(_ record: TransferRecord) -> URL? {
         record.destination?.url.deletingLastPathComponent().appending(path: ".\(record.id).download")
+    }
+
+    /// The name of a received file that isn't known to be wanted.
+    private static func near(_ record: TransferRecord) -> URL? {
+        record.destination?.url.deletingLastPathComponent().appending(path: ".\(record.id).received")
     }
 }

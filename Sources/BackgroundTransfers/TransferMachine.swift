@@ -33,6 +33,8 @@ enum TransferEvent: Sendable {
     case abandoned(Int)
     /// The session has no more events of a wake.
     case eventsFinished
+    /// The session has ended, and with it every task.
+    case invalidated(TransferFailure)
 }
 
 /// A task that the session knows.
@@ -114,6 +116,9 @@ struct TransferMachine: Sendable {
         entries.values.contains { $0.record.destination == path && !$0.record.phase.isEnd }
     }
 
+    /// The record of a task whose events still count.
+    func record(of task: TransferTask) -> TransferRecord? { isCurrent(task) ? entries[task.id]?.record : nil }
+
     /// Whether events of a task still count.
     func isCurrent(_ task: TransferTask) -> Bool {
         entries[task.id].map { $0.record.task == task && $0.record.phase.isOpen } ?? false
@@ -143,6 +148,9 @@ struct TransferMachine: Sendable {
         case .compared(let number, let tasks): compare(number, tasks)
         case .abandoned(let number): waits.abandon(number)
         case .eventsFinished: waits.finishEvents()
+        case .invalidated(let failure):
+            waits.finishEvents()
+            return [.report(failure)] + records.filter { isCurrent($0.task) }.flatMap { fail($0, failure) }
         }
         return []
     }

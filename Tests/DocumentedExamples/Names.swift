@@ -129,6 +129,7 @@ func finish(_ completion: some Any) {}
 
 let url: URL = some()
 let transfers: BackgroundTransfers = some()
+let clips: BackgroundTransfers = some()
 let folder: URL = some()
 let baseURL = url, nextURL = url, newsURL = url, filmURL = url
 let proxyURL = url, photo = url, file = url, cachesDirectory = url, caches = url, downloads = url

@@ -48,7 +48,17 @@ package enum SessionFailure {
     static func meaning(ofDomain domain: String, code: Int, hasHead: Bool) -> HTTPErrorCode {
         switch domain {
         case NSPOSIXErrorDomain: meaning(ofPOSIX: Int32(truncatingIfNeeded: code), hasHead: hasHead)
+        case NSCocoaErrorDomain: meaning(ofCocoa: code)
         case "kCFErrorDomainCFNetwork": meaning(ofCFNetwork: code, hasHead: hasHead)
+        default: .transportFailed
+        }
+    }
+
+    // The ranges of FoundationErrors.h: a file that can't be read, and one that can't be written.
+    private static func meaning(ofCocoa code: Int) -> HTTPErrorCode {
+        switch code {
+        case 256..<512: .unreadableFile
+        case 512..<1024: .unwritableFile
         default: .transportFailed
         }
     }
@@ -61,6 +71,7 @@ package enum SessionFailure {
         case ECONNABORTED, ECONNRESET, ENOTCONN, EPIPE, EPROTO, ETIMEDOUT, ESHUTDOWN, ENETRESET, ENETDOWN, ENETUNREACH,
             EHOSTDOWN, EHOSTUNREACH:
             hasHead ? .truncated : .connectionLost
+        case ENOSPC, EDQUOT, EROFS: .unwritableFile
         default: .transportFailed
         }
     }
@@ -113,9 +124,15 @@ package enum SessionFailure {
             .tlsFailed
         case .appTransportSecurityRequiresSecureConnection: .unsupported
         case .networkConnectionLost: hasHead ? .truncated : .connectionLost
-        case .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData: .invalidResponse
+        case .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData, .downloadDecodingFailedMidStream,
+            .downloadDecodingFailedToComplete:
+            .invalidResponse
         case .requestBodyStreamExhausted: .bodyNotReplayable
         case .fileDoesNotExist, .noPermissionsToReadFile, .fileIsDirectory: .unreadableFile
+        // Of a download task, which writes what it receives.
+        case .cannotCreateFile, .cannotOpenFile, .cannotCloseFile, .cannotWriteToFile, .cannotRemoveFile,
+            .cannotMoveFile:
+            .unwritableFile
         case .badURL: .unsupportedURL
         case .badServerResponse: detail.hasPrefix("Empty reply") ? .connectionLost : .invalidResponse
         // Foundation's translation of libcurl's "unsupported protocol", which libcurl also reports for a response that isn't
@@ -154,6 +171,7 @@ package enum SessionFailure {
         case .connectionLost: "The connection ended before the response began\(reason)."
         case .truncated: "The connection ended before the content was complete\(reason)."
         case .invalidResponse: "What came back is no HTTP response that can be read\(reason)."
+        case .unwritableFile: "The content can't be written to a file\(reason). Check the free space of the disk."
         case .unreadableFile: "The file to be sent can't be read\(reason)."
         case .unsupportedURL: "The system does not accept the URL\(reason)."
         case .unsupported: "App Transport Security refuses the connection\(reason)."

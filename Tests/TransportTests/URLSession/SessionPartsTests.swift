@@ -60,6 +60,8 @@ import FoundationNetworking
         (.unknown, "Header without colon", false, .invalidResponse), (.unknown, "", false, .transportFailed),
         (.unknown, "Send failure: Broken pipe", false, .connectionLost),
         (.fileDoesNotExist, "", false, .unreadableFile),
+        (.cannotCreateFile, "", true, .unwritableFile), (.cannotWriteToFile, "", true, .unwritableFile),
+        (.cannotMoveFile, "", true, .unwritableFile), (.downloadDecodingFailedMidStream, "", true, .invalidResponse),
         (.badURL, "", false, .unsupportedURL), (.userAuthenticationRequired, "", false, .transportFailed),
     ])
     func foundationsErrorsHaveAMeaning(code: URLError.Code, detail: String, hasHead: Bool, meaning: HTTPErrorCode) {
@@ -92,7 +94,13 @@ import FoundationNetworking
         ("kCFErrorDomainCFNetwork", 311, false, .cannotConnect),
         ("kCFErrorDomainCFNetwork", -1005, false, .connectionLost),
         ("kCFErrorDomainCFNetwork", 1, false, .transportFailed),
-        (NSPOSIXErrorDomain, Int(ENOSPC), false, .transportFailed),
+        (NSPOSIXErrorDomain, Int(ENOSPC), true, .unwritableFile),
+        (NSPOSIXErrorDomain, Int(EDQUOT), false, .unwritableFile),
+        (NSPOSIXErrorDomain, Int(EINVAL), false, .transportFailed),
+        (NSCocoaErrorDomain, CocoaError.fileWriteOutOfSpace.rawValue, true, .unwritableFile),
+        (NSCocoaErrorDomain, CocoaError.fileWriteNoPermission.rawValue, true, .unwritableFile),
+        (NSCocoaErrorDomain, CocoaError.fileReadNoSuchFile.rawValue, false, .unreadableFile),
+        (NSCocoaErrorDomain, CocoaError.coderInvalidValue.rawValue, false, .transportFailed),
         ("NSOSStatusErrorDomain", -9806, false, .transportFailed),
     ])
     func errorsOfOtherDomainsHaveAMeaning(domain: String, code: Int, hasHead: Bool, meaning: HTTPErrorCode) {
