@@ -54,12 +54,16 @@ extension UIImageView {
 }
 
 extension ImageLoader where Image == UIImage {
-    /// Creates a loader of images that are ready for display. Their cost is the size of their bitmap.
+    /// Creates a loader of images that are ready for display. Their cost is the size of their bitmap. For cells, ``ImageThumbnail``
+    /// decodes them at a smaller size.
     ///
     /// - Parameters:
     ///   - client: sends the requests.
     ///   - limit: the highest total cost of the images in memory in bytes; 64 MiB by default.
     ///   - contentLimit: the longest content in bytes, before decoding; 32 MiB by default.
+    ///   - pixelLimit: the highest number of pixels; 50 million by default, which take 200 MB. A larger image isn't decoded, and
+    ///     fails with `HTTPErrorCode.undecodable`.
+    ///   - scale: the pixels of one point, such as the screen's scale; 1 by default.
     ///   - maxDecodings: how many images are decoded at a time; 2 by default, and at least 1.
     ///   - headers: sent with each request. They take precedence over the chain's defaults.
     ///   - context: values that accompany each request. `HTTPContext.responseBody` is replaced.
@@ -67,6 +71,8 @@ extension ImageLoader where Image == UIImage {
         _ client: Client,
         limit: Int = 64 << 20,
         contentLimit: Int = 32 << 20,
+        pixelLimit: Int = 50_000_000,
+        scale: Double = 1,
         maxDecodings: Int = 2,
         headers: HTTPFields = [.accept: "image/*"],
         context: HTTPContext = HTTPContext()
@@ -79,13 +85,10 @@ extension ImageLoader where Image == UIImage {
             headers: headers,
             context: context
         ) { content in
-            guard let image = UIImage(data: content) else {
-                let context = DecodingError.Context(codingPath: [], debugDescription: "UIImage can't read the content.")
-                throw DecodingError.dataCorrupted(context)
-            }
+            let image = try UIImage.undecoded(content, scale: scale, pixelLimit: pixelLimit)
             return image.preparingForDisplay() ?? image
         } cost: { image in
-            image.cgImage.map { $0.bytesPerRow * $0.height } ?? 0
+            image.memoryCost
         }
     }
 }
