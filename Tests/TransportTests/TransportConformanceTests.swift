@@ -27,6 +27,20 @@ import TransportTesting
         try await rule.check { time in URLSessionTransport(time: time) }
     }
 
+    #if !canImport(FoundationNetworking)
+    /// Apple has two loaders since these versions.
+    @Test(.againstHanging, arguments: Self.rulesOfURLSession, [true, false])
+    func urlSessionTransportKeepsItsPromisesOverEachLoader(
+        rule: TransportConformance.Rule,
+        isClassic: Bool
+    ) async throws {
+        guard #available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *) else { return }
+        try await rule.check { time in
+            URLSessionTransport(time: time, configure: { $0.usesClassicLoadingMode = isClassic })
+        }
+    }
+    #endif
+
     #if os(Linux)
     @Test(.againstHanging, arguments: TransportConformance.rules)
     func curlTransportKeepsItsPromises(rule: TransportConformance.Rule) async throws {

@@ -29,6 +29,11 @@ public import Foundation
 /// limits and TLS. A wait for connectivity counts like any other wait: `connect` and `idle` end it. Don't put fields into
 /// `httpAdditionalHeaders`. Add them in the chain, where they are redacted and can be limited to an origin.
 ///
+/// ## Loaders
+/// Since iOS 18.4 and macOS 15.4, Foundation has two HTTP loaders. The transport leaves the choice to the system, which uses the
+/// classic one by default, and may not do so in later versions. `configuration.usesClassicLoadingMode` in the closure decides.
+/// The conformance tests of this package run over both on a Mac.
+///
 /// ## Other settings of a request
 /// The `prepare` closure changes each `URLRequest` just before its task is created, for options that ``HTTPRequest`` doesn't
 /// have. For example, on Apple's platforms:
