@@ -51,7 +51,8 @@ public struct BackgroundTransferError: HTTPError {
 extension HTTPErrorCode {
     /// `BackgroundTransferError`: an interceptor of the preparing chain answered the request, so nothing was enqueued.
     public static let answeredByChain = Self(rawValue: "answeredByChain")
-    /// `BackgroundTransferError`: the identifier belongs to other `BackgroundTransfers` of this process.
+    /// `BackgroundTransferError`: the identifier belongs to other `BackgroundTransfers` of this process, or to a session of another
+    /// process.
     public static let identifierInUse = Self(rawValue: "identifierInUse")
     /// `BackgroundTransferError`: the folder holds the records of other `BackgroundTransfers`, in this process or in another one.
     public static let folderInUse = Self(rawValue: "folderInUse")
