@@ -7,12 +7,12 @@ import Testing
 /// | environment | does |
 /// | --- | --- |
 /// | `SIMULATION_SEED=42` | plays only this seed, and prints its trace |
-/// | `SIMULATION_COUNT=100000` | plays this many seeds instead of 3,000 |
-/// | `SIMULATION_FIRST=1000000` | starts at this seed instead of 1 |
+/// | `SIMULATION_COUNT=100000` | plays this many seeds instead of 600, or 3,000 with INTERCEPTORS_FULL_LOAD |
+/// | `SIMULATION_FIRST=1` | starts at this seed instead of the day's |
 @Suite(.againstHanging, .heavy) struct SimulationTests {
     private static let environment = ProcessInfo.processInfo.environment
-    private static let count = environment["SIMULATION_COUNT"].flatMap(UInt64.init) ?? 3_000
-    private static let first = environment["SIMULATION_FIRST"].flatMap(UInt64.init) ?? 1
+    private static let count = environment["SIMULATION_COUNT"].flatMap(UInt64.init) ?? FullLoad.count(600, full: 3_000)
+    private static let first = environment["SIMULATION_FIRST"].flatMap(UInt64.init) ?? DailySeed.of(1)
     /// The number of seeds in each half whose HTTP Archives are checked: all that have a journal, in a run of the usual length.
     private static let archiveLimit = 750
     private static let only = environment["SIMULATION_SEED"].flatMap(UInt64.init)
@@ -37,7 +37,7 @@ import Testing
         }
         #expect(reported == 0)
         let archives = outcomes.compactMap(\.outcome.archive)
-        if Self.count >= 1_000 { #expect(archives.count >= 200) }
+        if Self.count >= 600 { #expect(archives.count >= 40) }
         #if os(Linux) || os(macOS)
         guard !archives.isEmpty, try await JournalOutput.mustCheckHAR() else { return }
         let faults = try await JournalOutput.faults(in: archives)

@@ -5,10 +5,10 @@ import Testing
 @testable import Recordings
 
 @Suite(.againstHanging) struct HARArchivePropertyTests {
-    @Test func tenThousandExchangesAreReadAsTheyWereWritten() throws {
-        let seed = UInt64.random(in: .min ... .max)
+    @Test func randomExchangesAreReadAsTheyWereWritten() throws {
+        let seed = DailySeed.value
         var source = RandomExchanges(seed: seed)
-        for round in 0..<100 {
+        for round in 0..<FullLoad.count(10, full: 100) {
             let exchanges = (0..<100).map { _ in source.next() }
             let archive = HARArchive.encode(exchanges)
             let read = try HARArchive.decode(archive)
@@ -24,7 +24,7 @@ import Testing
     #if os(Linux) || os(macOS)
     @Test(.enabled("\(JournalOutput.noHARTools)", JournalOutput.mustCheckHAR))
     func randomExchangesPassTheSchema() async throws {
-        let seed = UInt64.random(in: .min ... .max)
+        let seed = DailySeed.value
         var source = RandomExchanges(seed: seed)
         let result = try await JournalOutput.check(har: HARArchive.encode((0..<500).map { _ in source.next() }))
         #expect(result.status == 0, "seed \(seed): \(String(decoding: result.errors, as: UTF8.self))")
@@ -32,7 +32,7 @@ import Testing
     #endif
 
     @Test func noMutationOfAnArchiveEndsTheProcess() throws {
-        let seed = UInt64.random(in: .min ... .max)
+        let seed = DailySeed.value
         var random = SeededGenerator(seed: seed)
         var source = RandomExchanges(seed: seed)
         let own = (0..<20).map { _ in Array(HARArchive.encode((0..<3).map { _ in source.next() })) }
@@ -43,7 +43,7 @@ import Testing
         ]
         .map { Array($0.utf8) }
         var (read, refused) = (0, 0)
-        for _ in 0..<10_000 {
+        for _ in 0..<FullLoad.count(1_500, full: 10_000) {
             var bytes = random.oneOf(archives)
             for _ in 0...Int.random(in: 0...2, using: &random) {
                 let index = Int.random(in: 0..<bytes.count, using: &random)
@@ -72,7 +72,7 @@ import Testing
                 refused += 1
             }
         }
-        #expect(read > 500 && refused > 500, "seed \(seed): \(read), \(refused)")
+        #expect(read > 50 && refused > 50, "seed \(seed): \(read), \(refused)")
     }
 
     @Test func deepNestingIsRefused() {

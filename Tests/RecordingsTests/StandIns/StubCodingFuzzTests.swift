@@ -5,7 +5,7 @@ import Testing
 
 /// Decoding never traps, whatever the text is, and what was decoded can be encoded.
 @Suite(.againstHanging) struct StubCodingFuzzTests {
-    private static let seed = UInt64.random(in: 0 ... .max)
+    private static let seed = DailySeed.value
 
     private static let words = [
         "{", "}", "[", "]", ",", ":", "\"on\"", "\"GET /a\"", "\"/*\"", "\"status\"", "\"headers\"", "\"json\"",
@@ -70,7 +70,7 @@ import Testing
     @Test func decodingNeverTraps() throws {
         var generator = SeededGenerator(seed: Self.seed)
         var (decoded, refused) = (0, 0)
-        for round in 0..<5_000 {
+        for round in 0..<FullLoad.count(1_000, full: 5_000) {
             let text = "[" + (0..<2).map { _ in stub(&generator) }.joined(separator: ",") + ",\"users\"]"
             let data = mutated(round.isMultiple(of: 3) ? json(&generator) : text, &generator)
             do {
@@ -84,7 +84,7 @@ import Testing
                 refused += 1
             }
         }
-        #expect(decoded > 200 && refused > 200, "seed \(Self.seed): \(decoded) decoded, \(refused) refused")
+        #expect(decoded > 20 && refused > 20, "seed \(Self.seed): \(decoded) decoded, \(refused) refused")
     }
 
     @Test func deepJSONIsRefusedWithinALittleStack() throws {
@@ -110,7 +110,7 @@ import Testing
 
     @Test func randomAnswersAreEqualAfterCoding() throws {
         var generator = SeededGenerator(seed: Self.seed)
-        for _ in 0..<2_000 {
+        for _ in 0..<FullLoad.count(400, full: 2_000) {
             let bytes = Data(
                 (0..<Int.random(in: 0...40, using: &generator)).map { _ in
                     UInt8.random(in: 0...(Bool.random(using: &generator) ? 127 : 255), using: &generator)
