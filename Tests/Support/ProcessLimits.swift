@@ -25,4 +25,16 @@ public enum ProcessLimits {
         setrlimit(RLIMIT_FSIZE, &limit)
         #endif
     }
+    /// Gives up the rights of root, for which nothing is read-only. If the account without rights can't write to the temporary
+    /// directory, the system's own takes its place. Returns whether both worked.
+    public static func giveUpRoot() -> Bool {
+        guard geteuid() == 0 else { return true }
+        guard setegid(65_534) == 0, seteuid(65_534) == 0 else { return false }
+        return isTemporaryDirectoryWritable || setenv("TMPDIR", "/tmp", 1) == 0 && isTemporaryDirectoryWritable
+    }
+
+    private static var isTemporaryDirectoryWritable: Bool {
+        guard let folder = try? TemporaryFolder() else { return false }
+        return withExtendedLifetime(folder) { true }
+    }
 }

@@ -55,7 +55,7 @@ import TransportTesting
     @Test func aReadOnlyDirectoryFailsNoRequest() async {
         await #expect(processExitsWith: .success) {
             // Root can write anywhere, so the test gives up root.
-            if geteuid() == 0 { #expect(setegid(65_534) == 0 && seteuid(65_534) == 0) }
+            #expect(ProcessLimits.giveUpRoot())
             let directory = TemporaryDirectory()
             let world = CacheWorld(store: DiskCacheStore(at: directory.url))
             world.answer(["Cache-Control: max-age=60"], "one", times: 5)
