@@ -69,7 +69,10 @@ import Testing
     @Test(.againstHanging, arguments: FolderStore.Fault.allCases)
     func storeThatACrashBreaksIsFoundByTheRuleNamedForItAndByNoOther(fault: FolderStore.Fault) async throws {
         var failures: [String: String] = [:]
-        for rule in CacheStoreConformance.crashRules {
+        for (number, rule) in CacheStoreConformance.crashRules.enumerated() {
+            // Each day checks a fourth of the other rules, because all of them together kill hundreds of processes.
+            let isOthersTurn = FullLoad.isOn || number % 4 == Int(DailySeed.value % 4)
+            guard isOthersTurn || rule.law.name == fault.rawValue else { continue }
             do {
                 let patience = Duration.seconds(rule.law.name == fault.rawValue ? 2 : 10)
                 try await rule.check(patience: patience) { try FolderStore(at: $0, fault) }
