@@ -46,7 +46,8 @@ enum ErrorSentence {
         case .invalidResponse, .bodyTooLarge: unreadable
         case .unreadableFile: "The file can't be read."
         case .unwritableFile: "The file can't be saved."
-        case .invalidRequest, .unsupportedURL, .unsupported, .sendingForbidden, .bodyNotReplayable: unsent
+        case .bodyNotReplayable: "The content can't be read or sent a second time."
+        case .invalidRequest, .unsupportedURL, .unsupported, .sendingForbidden: unsent
         default: nil
         }
     }

@@ -1,8 +1,10 @@
 /// The time limits of one call. `nil` means no limit; any duration is accepted.
 public struct Timeouts: Sendable, Hashable {
-    /// From the start of the call until the connection is established.
+    /// From the start of the call until the connection is established. The wait for one of `CurlTransport`'s own connections
+    /// (`CurlTransport.ConnectionLimits`) doesn't count.
     public var connect: Duration?
-    /// The longest time without a byte sent or received. Time in which a reader holds up a streamed response doesn't count.
+    /// The longest time without a byte sent or received, and the longest wait for one of `CurlTransport`'s own connections. Time in
+    /// which a reader holds up a streamed response doesn't count.
     public var idle: Duration?
     /// The whole call, from its start to the last byte of the response.
     public var total: Duration?

@@ -2,6 +2,8 @@
 struct TimeLimits {
     enum Limit: Sendable {
         case connect, idle, total
+        /// The wait in the transport's own line.
+        case line
         /// Traffic that nobody needs has stalled.
         case pause
 
@@ -9,7 +11,11 @@ struct TimeLimits {
         func message(after length: Duration) -> String {
             switch self {
             case .connect: "No connection was established within \(length) (timeouts.connect)."
-            case .idle: "Nothing was sent or received for \(length) (timeouts.idle)."
+            case .line:
+                "The request waited \(length) for one of the transport's own connections, which other requests used all the"
+                    + " time (timeouts.idle, CurlTransport.ConnectionLimits)."
+            // Transports don't report the bytes of an incomplete head.
+            case .idle: "Neither a complete head nor content was sent or received for \(length) (timeouts.idle)."
             case .pause: "The rest of the traffic, which the call doesn't need, stalled for \(length)."
             case .total: "The call took longer than its limit of \(length) (timeouts.total)."
             }
@@ -21,6 +27,8 @@ struct TimeLimits {
     private var started: Duration?
     private var lastSign: Duration = .zero
     private var isAlive = false
+    /// Whether the request waits in the transport's own line, where `connect` doesn't count.
+    private(set) var isInLine = false
     private var isSurplus = false
     private(set) var isPaused = false
     private let noticesSuspension: Bool
@@ -56,6 +64,14 @@ struct TimeLimits {
         called = called ?? now
         started = now
         lastSign = now
+        isInLine = false
+    }
+
+    /// Records that the request waits in the transport's own line, until ``start(at:)``.
+    mutating func waitInLine(at now: Duration) {
+        called = called ?? now
+        lastSign = now
+        isInLine = true
     }
 
     /// How long traffic that nobody needs may stall: the content of a redirect to follow, or the rest of a request after its
@@ -101,7 +117,8 @@ struct TimeLimits {
     }
 
     private func judge(at now: Duration) -> Check? {
-        let all = [(Limit.total, total), (.connect, connect), (.idle, idle(now)), (.pause, pause)]
+        let silence = (isInLine ? Limit.line : .idle, idle(now))
+        let all = [(Limit.total, total), (.connect, connect), silence, (.pause, pause)]
         let earliest = all.compactMap { limit, deadline in deadline.map { (limit, $0) } }.min { $0.1 < $1.1 }
         guard let (limit, deadline) = earliest else { return nil }
         return deadline <= now ? .passed(limit, after: length(of: limit)) : .wait(until: deadline)
@@ -139,7 +156,7 @@ struct TimeLimits {
     private func length(of limit: Limit) -> Duration {
         switch limit {
         case .connect: timeouts.connect ?? .zero
-        case .idle: timeouts.idle ?? .zero
+        case .idle, .line: timeouts.idle ?? .zero
         case .total: timeouts.total ?? .zero
         case .pause: Self.longestPause
         }

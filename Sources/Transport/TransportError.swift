@@ -14,6 +14,8 @@ public struct TransportError: HTTPError {
     public var context = HTTPContext()
     /// The response of ``underlying``, if any.
     public var response: HTTPResponse? { responseOfCause }
+    /// Whether the transport knows that the call failed before it could send anything, whatever the code.
+    var precedesSending = false
 
     /// Creates an error about a request.
     ///
@@ -111,10 +113,14 @@ extension TransportError {
 }
 
 extension TransportError {
-    /// Whether the code proves that nothing was sent, or the deadline of the call passed while the request waited to be sent.
+    /// Whether the code proves that nothing was sent, a limit or the deadline of the call passed while the request waited to be
+    /// sent, or `CurlTransport` failed before it had a connection.
     ///
-    /// ``HTTPErrorCode/tlsFailed`` proves nothing, because a server may reject a client certificate after it received the request.
-    public var sentNothing: Bool { Self.unsentCodes.contains(code) || underlying is UnsentError }
+    /// The code ``HTTPErrorCode/tlsFailed`` alone proves nothing, because a server may reject a client certificate after it received
+    /// the request.
+    public var sentNothing: Bool {
+        precedesSending || Self.unsentCodes.contains(code) || underlying is UnsentError
+    }
 
     private static let unsentCodes: Set<HTTPErrorCode> = [
         .offline, .cannotFindHost, .cannotConnect, .invalidRequest, .sendingForbidden, .unsupportedURL,

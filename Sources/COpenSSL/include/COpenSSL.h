@@ -131,6 +131,7 @@ typedef int (*cossl_password_callback)(char *buffer, int size, int for_writing, 
     F(int, SSL_CTX_set_ex_data, (void *context, int index, void *value), (context, index, value)) \
     F(int, SSL_get_ex_data_X509_STORE_CTX_idx, (void), ()) \
     F(const char *, SSL_get_servername, (const void *ssl, int type), (ssl, type)) \
+    F(void, SSL_get0_alpn_selected, (const void *ssl, const unsigned char **name, unsigned *size), (ssl, name, size)) \
     F(void *, SSL_new, (void *context), (context)) \
     F(void, SSL_free, (void *ssl), (ssl)) \
     F(int, SSL_set_fd, (void *ssl, int descriptor), (ssl, descriptor)) \

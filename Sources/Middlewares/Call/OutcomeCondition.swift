@@ -29,8 +29,8 @@ public struct OutcomeCondition: Sendable {
 
     /// Failures of the host, the default of `circuitBreaker`: the statuses 500, 502, 503 and 504, and an error with the
     /// ``code(_:)`` `offline`, `cannotFindHost`, `cannotConnect`, `tlsFailed`, `connectionLost`, `timedOut`, `truncated` or
-    /// `invalidResponse`. The `timedOut` of a request that waited in `limitConcurrency` or `rateLimit` until its deadline doesn't
-    /// match, because the request wasn't sent.
+    /// `invalidResponse`. The `timedOut` of a request that waited in `limitConcurrency`, in `rateLimit` or in the line of
+    /// `CurlTransport` doesn't match, because it says nothing about the host.
     public static let hostFailure =
         status(500, 502, 503, 504)
         || Self(AnswerCriteria { $0.isOrIsCausedBy(hostFailures) && !UnsentError.isCause(of: $0) })

@@ -25,7 +25,11 @@ extension TransportError {
 
     /// The error with a request attached. ``staleConnection`` becomes ``connectionLost``.
     func about(_ request: HTTPRequest) -> Self {
-        guard code == .staleConnection else { return Self(code, message, request: request, underlying: underlying) }
+        guard code == .staleConnection else {
+            var error = Self(code, message, request: request, underlying: underlying)
+            error.precedesSending = precedesSending
+            return error
+        }
         let fate =
             " Whether it saw the request is unknown; one that is not idempotent, or can't be read again, is not sent again."
         return Self(.connectionLost, message + fate, request: request)
@@ -33,6 +37,25 @@ extension TransportError {
 }
 
 extension CurlTransfer {
+    /// The error of a transfer that ran into a time limit.
+    func timeout(_ limit: TimeLimits.Limit, after length: Duration) -> TransportError {
+        guard timeLimits.isInLine else { return TransportError(.timedOut, limit.message(after: length)) }
+        let message =
+            limit == .line
+            ? limit.message(after: length)
+            : limit.message(after: length) + " It waited for one of the transport's own connections."
+        return TransportError(.timedOut, message, underlying: UnsentError(wait: .zero))
+    }
+
+    /// The error with the fact that nothing was sent, if the transfer never had a connection.
+    ///
+    /// libcurl's prerequest callback runs after the TLS handshake and before the first byte of the request.
+    func precise(_ error: any Error) -> any Error {
+        guard attempts == 0, !isRepetition, var error = error as? TransportError else { return error }
+        error.precedesSending = true
+        return error
+    }
+
     /// Translates libcurl's result code to an error.
     func error(_ code: Int32) -> any Error {
         if let failure { return failure }
@@ -50,6 +73,9 @@ extension CurlTransfer {
             return TransportError.namelessCertificate(request.url.host() ?? "The server")
         }
         let detail = detail(code)
+        if attempts == 0, code == CCURLE_SSL_CONNECT_ERROR.rawValue, TLSAlert.isLostHandshake(errorMessage) {
+            return TransportError(.connectionLost, "The connection ended within the TLS handshake: \(detail).")
+        }
         // The status of the proxy's response to CONNECT; 0 without a tunnel.
         let isTunnelRefused = !(0..<300).contains(easy.long(CCURLINFO_HTTP_CONNECTCODE))
         // libcurl reports malformed chunks with the code of a lost connection.

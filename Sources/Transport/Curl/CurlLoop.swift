@@ -60,6 +60,7 @@ final class CurlLoop: Sendable {
     private struct Multi: @unchecked Sendable { let pointer: UnsafeMutableRawPointer }
 
     let clock: Stopwatch
+    let limits: CurlTransport.ConnectionLimits
     private let multi: Multi
     private let pool: EasyHandlePool
     /// Used by the loop's thread, and by libcurl's callbacks on that thread, until the loop has ended.
@@ -79,6 +80,7 @@ final class CurlLoop: Sendable {
         set(CCURLMOPT_MAXCONNECTS, limits.idle)
         self.multi = Multi(pointer: pointer)
         self.clock = clock
+        self.limits = limits
         self.pool = pool
         self.sockets = sockets
         // Without these checks calls would hang: libcurl doesn't report a handle that it can't wake, and a thread that never

@@ -19,7 +19,7 @@ struct CurlLoopState {
     init(multi: UnsafeMutableRawPointer, loop: CurlLoop) {
         self.multi = multi
         self.loop = loop
-        current = LoopIteration(sockets: loop.sockets)
+        current = LoopIteration(sockets: loop.sockets, limits: loop.limits)
         current.now = loop.clock.elapsed()
     }
 
@@ -62,6 +62,8 @@ struct CurlLoopState {
         updateTime()
         if current.now >= nextCheck || current.hasEarlierDeadline { checkDeadlines() }
         resumeSettled()
+        // libcurl processes an added handle before it waits.
+        while let transfer = current.line.next() { begin(transfer) }
     }
 
     /// Waits for the network, but no longer than until the next deadline.
@@ -82,9 +84,18 @@ struct CurlLoopState {
         // The call was cancelled before the transfer began.
         guard !transfer.isFinished else { return loop.release(transfer) }
         transfer.iteration = current
-        transfer.timeLimits.start(at: current.now)
         transfer.easy.set(CCURLOPT_PRIVATE, Unmanaged.passUnretained(transfer).toOpaque())
         active[ObjectIdentifier(transfer)] = transfer
+        if current.line.enter(transfer, host: transfer.host, canShare: transfer.canShareConnection) {
+            begin(transfer)
+        } else {
+            transfer.timeLimits.waitInLine(at: current.now)
+            advanceNextCheck(for: transfer)
+        }
+    }
+
+    private mutating func begin(_ transfer: CurlTransfer) {
+        transfer.timeLimits.start(at: current.now)
         add(transfer)
     }
 
@@ -92,6 +103,7 @@ struct CurlLoopState {
         let code = ccurl_multi_add_handle(multi, transfer.easy.pointer)
         guard code == 0 else {
             active[ObjectIdentifier(transfer)] = nil
+            current.leaveLine(transfer)
             transfer.finish(
                 .failure(TransportError(.transportFailed, "libcurl refused the transfer (multi code \(code))."))
             )
@@ -146,6 +158,7 @@ struct CurlLoopState {
 
     private mutating func end(_ transfer: CurlTransfer, _ result: Result<Void, any Error>) {
         active[ObjectIdentifier(transfer)] = nil
+        current.leaveLine(transfer)
         stalledStreams.end(for: transfer)
         let trailers = transfer.trailerFields
         switch result {
@@ -154,7 +167,7 @@ struct CurlLoopState {
             if let continuation = transfer.settle(.success(reply)) {
                 settled.append(SettledTransfer(continuation: continuation, reply: reply))
             }
-        case .failure(let error): transfer.finish(.failure(error))
+        case .failure(let error): transfer.finish(.failure(transfer.precise(error)))
         }
         _ = ccurl_multi_remove_handle(multi, transfer.easy.pointer)
         transfer.download?.end(result.mapError { ($0 as? TransportError)?.about(transfer.request) ?? $0 }, trailers)
@@ -185,7 +198,7 @@ struct CurlLoopState {
                 // libcurl closes such an HTTP/1.1 connection. It would keep an HTTP/2 connection, where every later request
                 // may wait in vain too.
                 transfer.easy.set(CCURLOPT_FORBID_REUSE, 1)
-                let error = TransportError(.timedOut, limit.message(after: length))
+                let error = transfer.timeout(limit, after: length)
                 if transfer.isResponseComplete {
                     endComplete(transfer)
                 } else if limit == .total {

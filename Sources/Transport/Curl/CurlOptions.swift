@@ -71,6 +71,7 @@ extension CurlEngine {
         if configuration.versions != .http1 {
             easy.set(CCURLOPT_HTTP_VERSION, Int(CurlTransport.Versions.http1.option))
             easy.set(CCURLOPT_PIPEWAIT, 0)
+            transfer.canShareConnection = false
             // A kept connection may speak HTTP/2.
             if request.url.isHTTPS { easy.set(CCURLOPT_FRESH_CONNECT, 1) }
         }
@@ -145,6 +146,7 @@ extension CurlEngine {
         let canShare =
             versions == .negotiated && isTLS || versions == .http2PriorKnowledge && !versions.needsFreshConnections
         easy.set(CCURLOPT_PIPEWAIT, canShare ? 1 : 0)
+        transfer.canShareConnection = canShare
         // The connection to a proxy may use TLS too.
         guard isTLS || configuration.proxy != .none else { return }
         transfer.handshake = try tls.prepareHandshake(easy, for: request, through: configuration.proxy)

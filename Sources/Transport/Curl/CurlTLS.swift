@@ -72,6 +72,14 @@ struct CurlTLS: Sendable {
         return cossl_SSL_get_shutdown(ssl) & Int32(COSSL_SSL_RECEIVED_SHUTDOWN.rawValue) != 0
     }
 
+    /// Whether a connection negotiated HTTP/2. `false` if the TLS library can't be asked.
+    static func speaksHTTP2(_ easy: EasyHandle) -> Bool {
+        guard usesOpenSSL, let ssl = ccurl_easy_ssl(easy.pointer) else { return false }
+        var (name, count) = (nil as UnsafePointer<UInt8>?, UInt32(0))
+        cossl_SSL_get0_alpn_selected(ssl, &name, &count)
+        return count == 2 && name?[0] == UInt8(ascii: "h") && name?[1] == UInt8(ascii: "2")
+    }
+
     /// The parameters that a connection negotiated with the server; `nil` without TLS, and with a TLS library that can't be
     /// asked.
     static func parameters(

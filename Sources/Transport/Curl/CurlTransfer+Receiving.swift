@@ -40,6 +40,7 @@ extension CurlTransfer {
             leavesHandleClean = false
             easy.set(CCURLOPT_FORBID_REUSE, 1)
         }
+        if canShareConnection, !head.isHTTP1 { iteration?.line.noteMultiplexing(host: host) }
         if expectsContinue, head.isHTTP1, let upload, upload.hasSentNothing { refuseContent() }
         if upload != nil, easy.long(CCURLINFO_RESPONSE_CODE) >= 300 { iteration?.refused.append(self) }
         watchEndIfNeeded()

@@ -16,6 +16,7 @@ extension CurlTransfer {
         }
         attempts += 1
         touch()
+        if canShareConnection, CurlTLS.speaksHTTP2(easy) { iteration?.line.noteMultiplexing(host: host) }
         upload?.start()
         guard attempts > 1 else { return true }
         // libcurl counts the tries of a handle, across transfers, until the handle is reset.

@@ -40,6 +40,8 @@ final class CurlTransfer: @unchecked Sendable {
     /// The request without its body, for error messages.
     let request: HTTPRequest
     let proxy: CurlTransport.Proxy
+    /// The host and port as the URL has them. Each host has a limit of connections.
+    let host: String
     let bodyMode: ResponseBodyMode
     let isRepeatable: Bool
     let expectsContinue: Bool
@@ -55,6 +57,8 @@ final class CurlTransfer: @unchecked Sendable {
     var download: CurlDownload?
     var fieldList: CurlFieldList?
     var decodesContent = false
+    /// Whether the request may go over a connection that other requests use at the same time, if the server speaks HTTP/2.
+    var canShareConnection = false
     var handshake: CurlHandshake?
     /// Whether the next transfer overwrites every setting on the handle. If not, the handle is reset before reuse.
     var leavesHandleClean = false
@@ -102,6 +106,7 @@ final class CurlTransfer: @unchecked Sendable {
         self.easy = easy
         self.request = HTTPRequest(method: request.method, url: request.url)
         self.proxy = proxy
+        self.host = Self.authority(of: request.url)
         self.timeLimits = timeLimits
         self.bodyMode = request.context.responseBody
         self.isRepeatable = request.isRepeatable
@@ -115,6 +120,14 @@ final class CurlTransfer: @unchecked Sendable {
     deinit {
         inlineBody?.deallocate()
         fieldList?.free()
+    }
+
+    private static func authority(of url: URL) -> String {
+        let text = url.absoluteString.utf8
+        guard let colon = text.firstIndex(of: UInt8(ascii: ":")) else { return "" }
+        let rest = text[colon...].dropFirst().drop { $0 == UInt8(ascii: "/") }
+        let end = rest.firstIndex { [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")].contains($0) }
+        return String(rest[..<(end ?? rest.endIndex)]) ?? ""
     }
 
     /// Copies a small body to memory that libcurl may read until the transfer ends.

@@ -67,7 +67,7 @@ internal import CCurl
 ///
 /// ## Requests and responses
 /// - A body isn't read until its connection is established, so a refused connection leaves a one-shot body for another
-///   attempt.
+///   attempt. An error from before then has ``TransportError/sentNothing``, whatever its code, and `retry` repeats even a POST.
 /// - A response whose framing RFC 9112 §6.3 forbids, such as with differing lengths or a bare CR in a field, fails with
 ///   ``HTTPErrorCode/invalidResponse``. Content that the end of a TLS connection delimits is complete only if TLS
 ///   signals its end (§9.8).
@@ -96,7 +96,8 @@ internal import CCurl
 /// - Before 8.7, the same holds for a handle that has sent trailers, and only then.
 /// - libcurl 7.88 keeps a core busy while an HTTP/2 server takes none of an upload. The limits of ``Timeouts`` end that.
 public final class CurlTransport: Transport {
-    /// The maximum numbers of simultaneous connections. Requests beyond a limit wait in order; 0 means no limit.
+    /// The maximum numbers of simultaneous connections. Requests beyond a limit wait in order, for at most ``Timeouts/idle``; 0 means
+    /// no limit. Requests that share an HTTP/2 connection don't wait.
     public struct ConnectionLimits: Sendable, Hashable {
         /// Connections to one host and port; 64 by default.
         public var perHost: Int

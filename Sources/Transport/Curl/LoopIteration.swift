@@ -13,10 +13,24 @@ final class LoopIteration {
     /// Transfers whose server responded before it had the whole request, and which should stop sending.
     var refused: [CurlTransfer] = []
 
-    init(sockets: OpenSockets) { self.sockets = sockets }
+    /// The transfers that have a connection, and the line of those that wait for one.
+    var line: ConnectionLine<CurlTransfer>
+
+    init(sockets: OpenSockets, limits: CurlTransport.ConnectionLimits) {
+        self.sockets = sockets
+        line = ConnectionLine(limits)
+    }
 
     func deliver() {
         if !awaited.isEmpty { awaited.removeAll { $0.deliverUnlessMoreComes() } }
+    }
+
+    func leaveLine(_ transfer: CurlTransfer) {
+        if transfer.timeLimits.isInLine {
+            line.giveUp(transfer, host: transfer.host)
+        } else {
+            line.leave(host: transfer.host, canShare: transfer.canShareConnection)
+        }
     }
 
     func forget(_ transfer: CurlTransfer) {

@@ -152,6 +152,7 @@ package enum SessionFailure {
         if says("SSL_read", "SSL_write", "GnuTLS recv", "GnuTLS send") {
             return hasHead ? .truncated : TLSAlert.isRefusal(text) ? .tlsFailed : .connectionLost
         }
+        if !hasHead, TLSAlert.isLostHandshake(text) { return .connectionLost }
         if !hasHead, says("SSL", "TLS", "certificate", "schannel") { return .tlsFailed }
         if says("encoding", "Encoding", "chunk", "malformed") { return .invalidResponse }
         if hasHead || says("transfer closed") { return .truncated }

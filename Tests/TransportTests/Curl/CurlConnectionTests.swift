@@ -117,6 +117,7 @@ import TransportTesting
         let error = try await failure { try await call.value }
         #expect(error.code == .timedOut)
         #expect(error.message.contains("connection"))
+        #expect(error.sentNothing)
         await transport.shutDown()
     }
 

@@ -14,9 +14,10 @@ internal import Foundation
 ///
 /// Any other request may be sent again only if the server certainly didn't act on it:
 /// - The response is a 408, 421, 425 or 429, or a 413 or 503 with a `Retry-After`.
-/// - Nothing was sent: there was no connection, the deadline passed while the request waited for a permit, or
-///   `limitConcurrency`, `rateLimit`, `circuitBreaker`, `sign` or your own interceptor refused the request
-///   (`HTTPError.sentNothing`). A TLS failure doesn't count, because it can occur after the request was sent.
+/// - Nothing was sent: there was no connection, a limit passed while the request waited for a permit or for one of the
+///   transport's own connections, or `limitConcurrency`, `rateLimit`, `circuitBreaker`, `sign` or your own interceptor refused
+///   the request (`HTTPError.sentNothing`). A failure of TLS, and a limit that passed while connecting, count only with
+///   `CurlTransport`, which knows that it hadn't sent anything yet. A server may also refuse a client certificate later.
 ///
 /// Neither case applies after an inner interceptor followed a redirect that changed the method, because the server acted on
 /// the original request. A request whose body is a one-shot stream that was already read is never sent again.
