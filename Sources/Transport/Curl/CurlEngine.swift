@@ -76,7 +76,9 @@ final class CurlEngine: Sendable {
         guard request.body.isReadable else { throw TransportError.bodyNotReplayable(request: request) }
         // The body is announced as empty and sent without reading, unless trailers follow. A file may have grown and a stream
         // may have bytes after all, so check.
-        if request.body.isEmptySource, request.context.requestTrailers == nil { try await readToEnd(request) }
+        if request.context.requestTrailers == nil {
+            try await request.checkEmptySource(within: timeouts(of: request), on: loop.clock)
+        }
         let transfer = try makeTransfer(request, calledAt: calledAt)
         transfer.upload?.begin(request.body) { [loop, weak transfer] in
             if let transfer { loop.send(.unpause(transfer)) }
@@ -85,23 +87,6 @@ final class CurlEngine: Sendable {
             from: try await reply(of: transfer, to: request.url, interim: request.context.interim),
             to: request
         )
-    }
-
-    /// Reads the body within the time limits. Throws if the body has more bytes than announced.
-    private func readToEnd(_ request: HTTPRequest) async throws {
-        let timeouts = timeouts(of: request)
-        guard let limit = [timeouts.idle, timeouts.total].compactMap({ $0 }).min() else {
-            return try await request.body.forEachSentChunk { _ in }
-        }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await request.body.forEachSentChunk { _ in } }
-            group.addTask { [clock = loop.clock] in
-                try await clock.sleep(for: limit)
-                throw TransportError(.timedOut, "The end of the empty content did not come within \(limit).")
-            }
-            defer { group.cancelAll() }
-            try await group.next()
-        }
     }
 
     // The closure for interim heads runs on this task. Called by the loop's thread, it could run after the call was cancelled.

@@ -67,9 +67,34 @@ struct ResponseHead: Sendable {
         var fields = HTTPFields()
         for (name, value) in received {
             let name = HTTPField.Name(unchecked: name)
-            for value in name == .setCookie ? SetCookie.split(value) : [value] { fields.append(name, value) }
+            for value in split(value, of: name) { fields.append(name, value) }
         }
         return fields
+    }
+
+    /// The values of a field that Foundation may have joined, where one value can't contain the separator.
+    private static func split(_ value: String, of name: HTTPField.Name) -> [String] {
+        switch name {
+        case .setCookie: SetCookie.split(value)
+        case .location: locations(value)
+        default: [value]
+        }
+    }
+
+    /// The single values of `Location` fields joined with commas. A URL contains no blank, so a comma, a blank and the beginning of
+    /// a URL separate two values.
+    static func locations(_ joined: String) -> [String] {
+        var (values, rest) = ([] as [String], Substring(joined))
+        var position = rest.startIndex
+        while let separator = rest[position...].firstRange(of: ", ") {
+            let next = rest[separator.upperBound...].drop { $0 == " " }
+            position = next.startIndex
+            let start = next.prefix(8).lowercased()
+            guard start.hasPrefix("http://") || start.hasPrefix("https://") || start.hasPrefix("/") else { continue }
+            values.append(String(rest[..<separator.lowerBound]))
+            rest = next
+        }
+        return values + [String(rest)]
     }
 
     /// RFC 9112 §6.3: repeated lengths must agree, and a transfer coding overrides them.

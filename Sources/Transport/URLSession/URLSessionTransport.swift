@@ -100,7 +100,8 @@ public import Foundation
 /// - If the content is shorter than announced, the call fails with ``HTTPErrorCode/truncated``. If it is longer,
 ///   Foundation silently cuts it off, or the call fails with ``HTTPErrorCode/invalidResponse``.
 /// - Fields are sorted by name, because Foundation doesn't keep their order, and fields of one name are joined. `Set-Cookie`
-///   is split again: a comma followed by a name and `=` begins another cookie. The reason phrase is the registered one.
+///   is split again: a comma followed by a name and `=` begins another cookie. So is `Location`, at a comma, a blank and the
+///   beginning of another URL, so that a redirect with two targets isn't followed. The reason phrase is the registered one.
 /// - Foundation doesn't report trailer fields, so ``HTTPResponse/trailers`` throws ``HTTPErrorCode/trailersUnavailable``.
 ///   ``HTTPContext/interim`` is called on Apple's platforms, from the session's queue. On Linux, Foundation shows no interim response.
 /// - On Apple's platforms, a slow reader of a streamed response makes the server wait, by `suspend()`. Apple's documentation
@@ -134,6 +135,8 @@ public import Foundation
 /// - A 3xx without a `Location` that Foundation can parse loses its content. The content of other redirects is held in memory
 ///   whatever its size, doesn't count as activity for `idle`, and ends the call if it breaks off. Each chunk copies all
 ///   chunks before it, so redirects with many megabytes keep the queue busy for seconds.
+/// - Foundation reports none of these faults: a tab in the name of a field, content of a redirect that can't be decoded, and bytes
+///   that the server sends between two requests. `CurlTransport` reports them, or opens another connection.
 /// - Foundation rejects these responses, and the call fails with ``HTTPErrorCode/invalidResponse``: a field value or
 ///   reason phrase that isn't UTF-8, a status line without a space after the code, a field line longer than about 100 KB, a
 ///   head longer than 300 KB, or an unknown content coding.
@@ -231,6 +234,7 @@ public final class URLSessionTransport: Transport {
 
     private func exchange(_ request: HTTPRequest) async throws -> HTTPResponse {
         let urlRequest = try urlRequest(for: request)
+        try await checkEmptySource(of: request)
         let transfer = SessionTransfer(
             request: request,
             limits: .init(
@@ -247,6 +251,14 @@ public final class URLSessionTransport: Transport {
             }
         } onCancel: {
             transfer.cancel()
+        }
+    }
+
+    private func checkEmptySource(of request: HTTPRequest) async throws {
+        do {
+            try await request.checkEmptySource(within: request.context.timeouts ?? timeouts, on: time.stopwatch())
+        } catch let error as TransportError where error.request == nil {
+            throw TransportError(error.code, error.message, request: request, underlying: error.underlying)
         }
     }
 

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
-import Transport
 import TransportTesting
+
+@testable import Transport
 
 @Suite(.againstHanging) struct URLSessionRequestTests {
     let server: MockServer
@@ -127,5 +128,33 @@ import TransportTesting
     @Test func theFragmentStaysHere() async throws {
         _ = try await transport.send(makeRequest(server, "/a?b=c#secret"))
         #expect(await server.requests(atLeast: 1)[0].target == "/a?b=c")
+    }
+
+    @Test func aStreamThatAnnouncesNoContentAndHasSomeIsRefused() async throws {
+        let body = HTTPBody.oneShot(chunks("hello"), length: 0)
+        let error = try await refusal(makeRequest(server, "/", .post, body: body))
+        #expect(error.code == .bodyLengthMismatch && error.request != nil, "\(error)")
+    }
+
+    @Test func aStreamThatAnnouncesNoContentAndHasNoneIsSent() async throws {
+        let body = HTTPBody.oneShot(chunks(), length: 0)
+        #expect(try await transport.send(makeRequest(server, "/", .post, body: body)).status == 200)
+    }
+
+    @Test func twoDifferentLocationsStayTwo() async throws {
+        let server = try MockServer()
+        let fields: HTTPFields = [.location: "http://127.0.0.1:1/a", .location: "http://127.0.0.1:1/b"]
+        server.on(.get, "/", .status(302, headers: fields))
+        let response = try await transport.send(HTTPRequest(url: server.url))
+        #expect(response.headerFields[values: .location] == ["http://127.0.0.1:1/a", "http://127.0.0.1:1/b"])
+    }
+
+    @Test(arguments: [
+        ("https://a.example/x, HTTPS://b.example/y", ["https://a.example/x", "HTTPS://b.example/y"]),
+        ("/a, /b, //c.example/", ["/a", "/b", "//c.example/"]), ("/a, b", ["/a, b"]), ("/a,/b", ["/a,/b"]),
+        ("/login?next=x,https://b.example/", ["/login?next=x,https://b.example/"]), ("", [""]), (", ", [", "]),
+    ])
+    func onlyWhatASingleLocationCannotContainSeparatesTwo(joined: String, values: [String]) {
+        #expect(ResponseHead.locations(joined) == values)
     }
 }
