@@ -1,12 +1,20 @@
+#if os(Linux)
+internal import Foundation
+internal import Synchronization
+
+#endif
 /// The network, through the platform's best transport: ``URLSessionTransport`` on Apple platforms, `CurlTransport` on Linux.
 ///
 /// ```swift
 /// let client = Client(baseURL: url, transport: .platform(tls: .pinned(["sha256/…", "sha256/…"])))
 /// ```
 /// On a Linux system without a usable libcurl, requests go through ``URLSessionTransport``, provided it supports the TLS
-/// settings. Otherwise each call fails with ``HTTPErrorCode/unsupported`` and a message that names the missing part.
+/// settings. The first such transport of a process says so on standard error, and ``description`` gives the reason. With other
+/// TLS settings each call fails with ``HTTPErrorCode/unsupported`` and a message that names the missing part.
 public struct PlatformTransport: Transport {
     let base: any Transport
+    /// The reason that another transport than the platform's best is used; `nil` if it isn't.
+    private var lack: String?
 
     /// Creates a transport with a separate connection pool.
     ///
@@ -24,15 +32,26 @@ public struct PlatformTransport: Transport {
     #if os(Linux)
     init(tls: TLSConfiguration, timeouts: Timeouts, loadCurl: CurlLibrary.Loader) {
         let mayUseURLSession = tls.whatURLSessionOnLinuxCannotDo == nil
-        if mayUseURLSession, (try? loadCurl()) == nil {
-            base = URLSessionTransport(tls: tls, timeouts: timeouts)
-        } else {
+        do {
+            if mayUseURLSession { try loadCurl() }
             var configuration = CurlTransport.Configuration()
             configuration.tls = tls
             configuration.timeouts = timeouts
             base = CurlTransport(configuration, load: loadCurl)
+        } catch {
+            base = URLSessionTransport(tls: tls, timeouts: timeouts)
+            lack = (error as? TransportError)?.message ?? ErrorText.line(error)
+            Self.report(description)
         }
     }
+
+    /// Writes the text to standard error, for the first transport of the process that lacks libcurl.
+    private static func report(_ text: String) {
+        guard !hasReported.exchange(true, ordering: .relaxed) else { return }
+        try? FileHandle.standardError.write(contentsOf: Data("[Interceptors] \(text)\n".utf8))
+    }
+
+    private static let hasReported = Atomic(false)
     #endif
 
     /// Sends a request and returns its final response, whatever the status.
@@ -40,6 +59,13 @@ public struct PlatformTransport: Transport {
     /// - Throws: ``TransportError``, or `CancellationError` at once if the task is cancelled.
     public func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
         try await base.send(request)
+    }
+}
+
+extension PlatformTransport: CustomStringConvertible {
+    /// The name of the transport that sends, and the reason if it isn't the platform's best.
+    public var description: String {
+        "PlatformTransport over \(type(of: base))" + (lack.map { ", which is slower and checks less: \($0)" } ?? "")
     }
 }
 

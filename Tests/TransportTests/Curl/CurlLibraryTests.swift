@@ -36,6 +36,8 @@ import TransportTesting
         server.on(.get, "/", .status(200, body: "hello"))
         let transport = PlatformTransport(tls: .system, timeouts: Timeouts(), loadCurl: Self.missing)
         #expect(transport.base is URLSessionTransport)
+        let text = "\(transport)"
+        #expect(text.contains("URLSessionTransport") && text.contains("libcurl.so.4 was not found"), "\(text)")
         #expect(try await content(of: transport.send(request(server))) == "hello")
     }
 
@@ -65,6 +67,7 @@ import TransportTesting
     @Test func platformIsCurlTransportWhereThereIsTheLibrary() {
         #expect(PlatformTransport().base is CurlTransport)
         #expect(PlatformTransport(tls: Self.pinned).base is CurlTransport)
+        #expect("\(PlatformTransport())" == "PlatformTransport over CurlTransport")
     }
 
     /// Libraries built for the test. Each lacks one function or has an old version number, except the last.
