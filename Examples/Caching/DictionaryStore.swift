@@ -13,6 +13,7 @@ actor DictionaryStore: CacheStore {
         let body: Data
     }
 
+    nonisolated let arrivals = CacheArrivals()
     private var stored: [CacheKey: [Stored]] = [:]
     private var lastID: CacheEntry.ID = 0
     /// One generation for all keys is enough: any invalidation keeps out every response under way.

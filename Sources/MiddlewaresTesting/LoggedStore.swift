@@ -7,6 +7,8 @@ struct LoggedStore: CacheStore {
     let base: any CacheStore
     let log: WaitLog
 
+    var arrivals: CacheArrivals { base.arrivals }
+
     func snapshot(of key: CacheKey) async throws -> CacheSnapshot {
         var snapshot = try await log.waiting(for: "snapshot(of:)") { try await base.snapshot(of: key) }
         snapshot.entries = snapshot.entries.map { entry in

@@ -10,4 +10,9 @@ extension Transport {
         guard let targets = (self as? any ForwardingTransport)?.targets else { return [self] }
         return targets.flatMap { $0.ends }
     }
+
+    /// The fingerprints of the client certificates that the transports at the ends present.
+    package var identities: [String] {
+        ends.compactMap { ($0 as? any TLSConfiguredTransport)?.tls.identity?.fingerprint }
+    }
 }

@@ -4,15 +4,15 @@ internal import HTTPSyntax
 /// caller as part of their key.
 ///
 /// If the request names a partition (``Transport/HTTPContext/cachePartition``), that partition is the caller. Otherwise the caller
-/// consists of the fields with a sensitive name (`Redaction.isSensitive(_:)`) except `Proxy-Authorization`, and the identities
-/// that outer interceptors have declared (``Transport/HTTPRequest/identifyCaller(by:as:)``). All requests without any of these
-/// share one anonymous caller.
+/// consists of the fields with a sensitive name (`Redaction.isSensitive(_:)`) except `Proxy-Authorization`, the identities
+/// that outer interceptors have declared (``Transport/HTTPRequest/identifyCaller(by:as:)``), and the transport's client
+/// certificate. All requests without any of these share one anonymous caller.
 public struct Caller: Sendable, Hashable {
     private let partition: [UInt8]?
     private let credentials: [[UInt8]]
 
     init(_ request: borrowing HTTPRequest) {
-        if let named = request.context.cachePartition, !named.isEmpty {
+        if let named = request.context.namedPartition {
             partition = Array(named.utf8)
             credentials = []
             return
@@ -52,6 +52,9 @@ extension HTTPField.Name {
 /// A user's identity, as declared by the interceptor that adds the credential.
 package struct CallerIdentity: Sendable, Hashable {
     package let bytes: [UInt8]
+
+    /// - Parameter element: the name of the element that adds or presents the credential.
+    init(_ element: String, _ identity: String) { bytes = Array(element.utf8) + [0] + Array(identity.utf8) }
 }
 
 extension HTTPContext {
@@ -74,7 +77,10 @@ extension HTTPContext {
         set { self[CachePartitionKey.self] = newValue }
     }
 
-    /// On a request: the identities that outer interceptors have declared.
+    /// On a request: the partition that it names; `nil` if that is empty.
+    package var namedPartition: String? { cachePartition.flatMap { $0.isEmpty ? nil : $0 } }
+
+    /// On a request: the identities that outer interceptors have declared, and the client certificate of the chain's transport.
     package internal(set) var callerIdentities: [CallerIdentity] {
         get { self[CallerIdentitiesKey.self] }
         set { self[CallerIdentitiesKey.self] = newValue }
@@ -111,9 +117,10 @@ extension HTTPRequest {
     /// Calling this method is still better: the error names the element, any field name works, and even a first request without
     /// a credential fails. Call it for every request, with `nil` where there is no credential yet.
     ///
-    /// A chain can't see a credential that a transport adds, such as a client certificate. Nor can it check an interceptor that
-    /// builds a new request instead of changing the given one. Name a partition there
-    /// (``Transport/HTTPContext/cachePartition``).
+    /// The client certificate that a transport of this package presents (`TLSConfiguration.identity`) tells users apart without a
+    /// call. A chain can't see other credentials that a transport adds, such as `httpAdditionalHeaders` of a URL session, nor a
+    /// transport that another one hides. Nor can it check an interceptor that builds a new request instead of changing the given
+    /// one. Name a partition there (``Transport/HTTPContext/cachePartition``).
     ///
     /// - Parameters:
     ///   - element: the interceptor's name as written in a chain, such as `apiKey`.
@@ -124,7 +131,7 @@ extension HTTPRequest {
     public mutating func identifyCaller(by element: String, as identity: String?) throws {
         try requireUnshared(by: element)
         guard let identity else { return }
-        context.callerIdentities.append(CallerIdentity(bytes: Array(element.utf8) + [0] + Array(identity.utf8)))
+        context.callerIdentities.append(CallerIdentity(element, identity))
     }
 
     /// Declares that everything added to the request so far is the same for all users, such as the app's own API key.

@@ -7,12 +7,15 @@ public struct InterceptorChain: Transport {
         let interceptors: [any Interceptor]
         let transport: any Transport
         let observer: (any ChainObserver)?
+        /// The client certificates that the transport presents.
+        let identities: [CallerIdentity]
         let first: Link
 
         init(interceptors: [any Interceptor], transport: any Transport, observer: (any ChainObserver)?) {
             self.interceptors = interceptors
             self.transport = transport
             self.observer = observer
+            identities = Set(transport.identities).sorted().map { CallerIdentity("certificate", $0) }
             if let observer {
                 let elements = interceptors.elements(observedBy: observer, beginChain: true)
                 let end = TransportLink(observer.end(of: transport, isFirst: elements.isEmpty))
@@ -50,7 +53,10 @@ public struct InterceptorChain: Transport {
 
     /// Sends a request through all interceptors to the transport.
     public func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
-        try await Next(storage.first)(request)
+        for identity in storage.identities where !request.context.callerIdentities.contains(identity) {
+            request.context.callerIdentities.append(identity)
+        }
+        return try await Next(storage.first)(request)
     }
 }
 
@@ -169,7 +175,9 @@ private struct ClosureTransport: Transport {
     public func callAsFunction(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
         if link.isEnd {
             try request.requireSeenCredentials()
-            return try await unsafeDowncast(link, to: TransportLink.self).transport.send(request)
+            let transport = unsafeDowncast(link, to: TransportLink.self).transport
+            guard let witness = request.redirectWitness else { return try await transport.send(request) }
+            return try await witness.send(request, over: transport)
         }
         let link = unsafeDowncast(link, to: InterceptorLink.self)
         return try await link.interceptor.intercept(request, next: Next(link.rest))

@@ -92,10 +92,11 @@ extension HTTPContext {
 }
 
 extension HTTPRequest {
-    /// Declares that the response may also answer other requests, so no credential may be added further inside. A request that
-    /// names a partition (``HTTPContext/cachePartition``) is left unchanged.
+    /// Declares that the response may also answer other requests, so no credential may be added further inside, unless the
+    /// request names a partition (``HTTPContext/cachePartition``).
     ///
-    /// An interceptor that keeps or shares responses keys them by the caller, and declares this on each request it passes on:
+    /// An interceptor that keeps or shares responses keys them by the caller, and declares this on each request it passes on. It
+    /// keeps no response that a redirect led to (``isAnswered(by:)``):
     ///
     /// ```swift
     /// struct KeepsTheLast: Interceptor {
@@ -106,15 +107,16 @@ extension HTTPRequest {
     ///         let (url, caller) = (request.url, request.caller)
     ///         if let response = await kept.response(for: url, caller) { return response }
     ///         request.shareResponse(by: "keepsTheLast")
-    ///         let response = try await next(request)
-    ///         await kept.keep(response, for: url, caller)
+    ///         let response = try await next(copy request)
+    ///         if request.isAnswered(by: response) { await kept.keep(response, for: url, caller) }
     ///         return response
     ///     }
     /// }
     /// ```
     /// - Parameter element: the name of the calling element as written in a chain, such as `cache`.
     public mutating func shareResponse(by element: String) {
-        if let partition = context.cachePartition, !partition.isEmpty { return }
+        context.redirectWitness = RedirectWitness(inside: context.redirectWitness)
+        if context.namedPartition != nil { return }
         context.sharing = ResponseSharing(element, self, inside: context.sharing)
     }
 

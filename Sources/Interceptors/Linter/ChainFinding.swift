@@ -107,6 +107,8 @@ extension ChainRule {
     public static let contentChangedInsideCache = Self(rawValue: "contentChangedInsideCache")
     /// A cache is inside a cache.
     public static let cacheInsideCache = Self(rawValue: "cacheInsideCache")
+    /// A cache is outside the element that follows redirects.
+    public static let cacheOutsideRedirects = Self(rawValue: "cacheOutsideRedirects")
     /// Two loggers show the same exchanges.
     public static let loggedTwice = Self(rawValue: "loggedTwice")
     /// The log doesn't show the attempts.

@@ -65,6 +65,16 @@ extension ChainRuleDefinition {
                 }
             }
         ),
+        Self(
+            .cacheOutsideRedirects,
+            .doubtful,
+            wrong: "[.cache(.memory()), .followRedirects()]",
+            right: "[.followRedirects(), .cache(.memory())]",
+            harm:
+                "A response that a redirect led to isn't stored under any URL: each call asks both servers again, and gets"
+                + " nothing while they can't be reached.",
+            matches: pairs(.stores, outside: .followsRedirects)
+        ),
     ]
 
     static let logs: [Self] = [

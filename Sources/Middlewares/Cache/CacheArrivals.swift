@@ -1,12 +1,14 @@
 internal import Interceptors
 internal import Synchronization
 
-/// Numbers the responses that arrive for each key: of several for the same variant, the last to arrive stays stored.
+// The responses of each key are numbered. `CacheCommit` describes the protocol that this is a part of. A ticket counts in its
+// key's state until it is released; the last ticket of a key frees the state. The lock of the table guards the counts and which
+// keys have a state; each state has a lock for the rest, and is found once per request.
+/// The order in which responses arrive for a store: of several for the same variant, the last to arrive stays stored.
 ///
-/// ``CacheCommit`` describes the protocol that this is a part of. A ticket counts in its key's state until it is released; the
-/// last ticket of a key frees the state. The lock of the table guards the counts and which keys have a state; each state has a
-/// lock for the rest, and is found once per request.
-final class CacheArrivals: Sendable {
+/// A store has one (``CacheStore/arrivals``), so that all caches over the store know the order. Stores over the same content share
+/// one.
+public final class CacheArrivals: Sendable {
     /// The maximum claims of a key. A response with more variants varies by values that never repeat; while a body of the key is
     /// unread, a claim for each would add up. Each dropped claim keeps out earlier responses that could have been stored.
     static let claimLimit = 16
@@ -74,6 +76,11 @@ final class CacheArrivals: Sendable {
     }
 
     private let states = Mutex<[CacheKey: Held]>([:])
+    /// The removals that the store has failed to carry out.
+    let debts = CacheDebts()
+
+    /// Creates the order of a store without responses in progress.
+    public init() {}
 
     /// A request in progress. It ends when its last reference is released.
     final class Ticket: Sendable {
@@ -118,6 +125,9 @@ final class CacheArrivals: Sendable {
             let arrival = arrival.load(ordering: .acquiring)
             return shared.state.withLock { $0.generation == generation && $0.claim(variant) == arrival }
         }
+
+        /// Notes that an older response couldn't be removed.
+        func oweRemoval() { arrivals.debts.add(key) }
 
         deinit { arrivals.removeTicket(for: key) }
     }

@@ -16,8 +16,8 @@ internal import Interceptors
 /// - *arrived*: the head is here. The ticket takes the next arrival number of the key.
 /// - *ended*: the body is complete and written, but invisible. A body of another length than announced is abandoned before. So is
 ///   a body that broke off, unless it has a ``Beginning``: its bytes then take the same steps as a part.
-/// - *claimed*: the store holds its lock and calls ``isWanted(_:_:)``. The generation is still the one that was read, this cache
-///   hasn't invalidated the key (``CacheArrivals/invalidate(_:)``), and no response with a higher number has claimed the variant.
+/// - *claimed*: the store holds its lock and calls ``isWanted(_:_:)``. The generation is still the one that was read, no cache of
+///   this process has invalidated the key (``CacheArrivals/invalidate(_:)``), and no response with a higher number has claimed the variant.
 ///   From now on no response with a lower number is stored.
 /// - *committed*: the store makes the entry visible, before it releases its lock.
 /// - *refused*: nothing is stored. The entries that the response would have replaced are removed, because the server has a newer
@@ -29,7 +29,8 @@ internal import Interceptors
 /// generation is a part of the store. The ticket's own generation covers a store that fails to change its own.
 ///
 /// How a store keeps these promises: ``GenerationTable`` in memory, ``DiskGenerations`` on disk. What becomes of a removal that
-/// fails: ``OwedRemovals``.
+/// fails: ``CacheDebts``, and ``OwedRemovals`` on disk. The arrival numbers are for the caches of one process: of the responses of
+/// two processes, the last to end stays.
 struct CacheCommit: Sendable {
     let response: CachedResponse
     /// The IDs of the entries that it replaces, besides those of its variant.
@@ -154,6 +155,7 @@ struct CacheCommit: Sendable {
             }
             if !older.isEmpty { try await store.remove(older.map(\.id), of: ticket.key) }
         } catch {
+            if !error.isOwed { ticket.oweRemoval() }
             report(error)
         }
     }

@@ -21,7 +21,7 @@ extension CacheCore {
                 // An earlier response that is still being read must not be stored after this one.
                 for index in removed { _ = ticket.mayStore(exchange.entries[index].selectingFields) }
                 let (ids, key) = (exchange.ids(removed), exchange.key)
-                await attempt { try await $0.remove(ids, of: key) }
+                await attemptRemoval(of: key) { try await $0.remove(ids, of: key) }
             }
             return marked(response, outcome)
         case .store(let stored, let replaced):
@@ -57,13 +57,17 @@ extension CacheCore {
         let key = exchange.key
         for (index, update) in updates {
             let entry = exchange.entries[index]
-            guard let parts = entry.parts else {
-                await attempt { try await $0.update(entry.id, of: key, to: update) }
-                continue
-            }
-            for member in parts.members {
-                let part = update.part(member.range, of: parts.total)
-                await attempt { try await $0.update(member.entry.id, of: key, to: part) }
+            let members =
+                entry.parts.map { parts in
+                    parts.members.map { ($0.entry.id, update.part($0.range, of: parts.total)) }
+                } ?? [(entry.id, update)]
+            for (id, response) in members {
+                if update.needsValidation {
+                    // The entry looks fresh, and the server has another response.
+                    await attemptRemoval(of: key) { try await $0.update(id, of: key, to: response) }
+                } else {
+                    await attempt { try await $0.update(id, of: key, to: response) }
+                }
             }
         }
     }
@@ -148,7 +152,34 @@ extension CacheCore {
     private func remove(_ keys: Set<CacheKey>) async {
         for key in keys {
             arrivals.invalidate(key)
-            await attempt { try await $0.removeAll(of: key) }
+            await attemptRemoval(of: key) { try await $0.removeAll(of: key) }
+        }
+    }
+
+    /// Removes entries of a key, or marks them for validation. If the store fails, all entries of the key are misses until it has
+    /// removed them.
+    private func attemptRemoval(of key: CacheKey, _ work: (any CacheStore) async throws -> Void) async {
+        do {
+            try await work(store)
+        } catch {
+            if !error.isOwed { arrivals.debts.add(key) }
+            report(error)
+        }
+    }
+
+    /// Tries the removal again that is owed for a key. Returns whether nothing is owed any more.
+    func payDebt(of key: CacheKey) async -> Bool {
+        guard let debt = arrivals.debts.debt(of: key) else { return true }
+        do {
+            switch debt {
+            case .key: try await store.removeAll(of: key)
+            case .all: try await store.removeAll()
+            }
+            arrivals.debts.settle(debt, of: key)
+            return true
+        } catch {
+            report(error)
+            return false
         }
     }
 

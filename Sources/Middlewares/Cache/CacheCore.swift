@@ -6,7 +6,7 @@ final class CacheCore: Sendable {
     let store: any CacheStore
     let time: CacheTime
     let policy: CachePolicy
-    let arrivals = CacheArrivals()
+    let arrivals: CacheArrivals
     let isDisconnection: @Sendable (any Error) -> Bool
     let report: @Sendable (any Error) -> Void
     let backgroundValidations = BackgroundValidations()
@@ -22,6 +22,7 @@ final class CacheCore: Sendable {
         report: @escaping @Sendable (any Error) -> Void
     ) {
         self.store = store
+        arrivals = store.arrivals
         let digest = FieldDigest()
         policy = CachePolicy(maximumStaleness: max(0, maximumStaleness.components.seconds), digest: digest)
         partitions = CachePartitions(digest)
@@ -86,11 +87,12 @@ final class CacheCore: Sendable {
 
     /// The entries and the generation of a key; `nil` if the store fails.
     private func current(for key: CacheKey) async -> CacheSnapshot? {
+        let isPaid = await payDebt(of: key)
         // The store removes a damaged record, so a second lookup finds the key without it.
         for _ in 0..<2 {
             do {
                 var snapshot = try await store.snapshot(of: key)
-                snapshot.entries = StoredParts.combining(snapshot.entries)
+                snapshot.entries = isPaid ? StoredParts.combining(snapshot.entries) : []
                 return snapshot
             } catch {
                 report(error)
@@ -134,15 +136,19 @@ final class CacheCore: Sendable {
 
     func send(_ exchange: borrowing CacheExchange, _ next: Next) async throws -> HTTPResponse {
         let ticket = arrivals.issueTicket(for: exchange.key)
+        let outgoing = exchange.outgoing
         let response: HTTPResponse
         do {
-            response = try await next(exchange.outgoing)
+            response = try await next(outgoing)
         } catch {
+            let redirects = (error as? any HTTPError)?.context.redirects ?? []
             // An unsafe request may have changed the resource, unless it is certain that nothing was sent.
             let method = exchange.request.method
             if !method.isSafe, !UnsentError.isCertain(after: error, of: exchange.request) {
-                await remove([exchange.request.url], seenBy: exchange.key.partition)
+                await remove([exchange.request.url] + redirects.map(\.target), seenBy: exchange.key.partition)
             }
+            // The server was reached, and the failure is another URL's.
+            guard redirects.isEmpty, !outgoing.hasBeenRedirected else { throw error }
             return try await recover(from: error, exchange)
         }
         let end = time.read()
@@ -156,7 +162,15 @@ final class CacheCore: Sendable {
         outcome.forwardReason = exchange.forward.reason
         outcome.forwardStatus = response.status.code
         let (request, entries) = (exchange.request, exchange.entries)
-        var decision = policy.receive(response, to: request, exchange.forward, stored: entries, timing: timing)
+        let isElsewhere = !response.context.redirects.isEmpty || !outgoing.isAnswered(by: response)
+        var decision = policy.receive(
+            response,
+            to: request,
+            exchange.forward,
+            stored: entries,
+            timing: timing,
+            isElsewhere: isElsewhere
+        )
         if decision.isStored, !(await meetsConditions(response, to: request)) { decision.refuse(.condition) }
         return try await carryOut(decision, on: consume response, exchange, ticket, timing, outcome, next)
     }

@@ -59,6 +59,8 @@ extension CacheStore {
     /// tokens.signOut()                                // no later request gets the token, so none is stored afterwards
     /// try await store.removeAll(for: request)
     /// ```
+    /// A client certificate of the client's transport isn't part of such a request: name a partition, or remove all.
+    ///
     /// Without a named partition, a new token is a new caller. Responses stored with earlier tokens stay, unreachable, until
     /// the store evicts them. With `.partition(by: tokens)`, `store.removeAll(partition: account.id)` removes them too.
     ///
@@ -67,7 +69,7 @@ extension CacheStore {
     /// - Throws: the error of the store, also if it can't read the key of the partitions' names (``digestKey()``). Nothing is
     ///   removed then.
     public func removeAll(for request: HTTPRequest) async throws {
-        if let named = request.context.cachePartition, !named.isEmpty { return try await removeAll(partition: named) }
+        if let named = request.context.namedPartition { return try await removeAll(partition: named) }
         let stored = FieldDigest(key: Array(try await digestKey()))
         // Responses may be stored under a name made with the key of the process, while the store's key couldn't be read.
         let names = [stored, .ofProcess].map { CachePartitions($0).name(for: request) }
@@ -103,7 +105,8 @@ extension Interceptor where Self == AnyInterceptor {
     /// ```
     /// ## Order
     /// Put the cache inside the interceptors that identify the caller, because it must know who asks. Put it outside a retry: a
-    /// hit needs no retry, and if the last attempt fails, the cache can serve a stale response.
+    /// hit needs no retry, and if the last attempt fails, the cache can serve a stale response. Put it inside `followRedirects`:
+    /// each hop has an entry, and a response that a redirect inside the cache led to isn't stored.
     ///
     /// If an outer interceptor sets `HTTPContext.cachePartition`, the cache may be outside the interceptors that
     /// identify the caller. It then serves stored responses while nobody can sign in. Without a named partition, a GET or HEAD
@@ -113,8 +116,10 @@ extension Interceptor where Self == AnyInterceptor {
     /// ## Partitions
     /// A request sees only the entries of its partition. The request names its partition
     /// (`HTTPContext.cachePartition`), or the cache uses a fingerprint of the request's credentials. Credentials
-    /// are all fields with a sensitive name (`Authorization`, `Cookie`, `X-API-Key`, …) except `Proxy-Authorization`, and a
-    /// user in the URL. With fingerprints, a new token is a new partition: name the partition if tokens change often.
+    /// are all fields with a sensitive name (`Authorization`, `Cookie`, `X-API-Key`, …) except `Proxy-Authorization`, a user in
+    /// the URL, and the transport's client certificate. With fingerprints, a new token is a new partition: name the partition if
+    /// tokens change often. Within a named partition, fields that identify the caller don't select a variant, whatever `Vary`
+    /// says: a new token of the same account finds the entries of the old one.
     ///
     /// ## What is stored
     /// The cache stores responses to GET, as the protocol allows, while the caller reads them. A response that isn't read to its

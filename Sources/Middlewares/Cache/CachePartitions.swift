@@ -71,7 +71,7 @@ final class CachePartitions: Sendable {
     ///
     /// - Parameter mayHaveUser: whether the URL may contain a user; `false` skips parsing the URL.
     func name(for request: HTTPRequest, mayHaveUser: Bool = true) -> String {
-        if let named = request.context.cachePartition, !named.isEmpty { return named }
+        if let named = request.context.namedPartition { return named }
         let user = mayHaveUser ? Self.user(of: request.url) : nil
         if let name = known.withLock({ $0.first { $0.credentials.are(of: request, user: user) }?.name }) { return name }
         let credentials = Credentials(request, user: user)

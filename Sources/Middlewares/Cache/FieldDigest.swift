@@ -45,6 +45,11 @@ final class FieldDigest: Sendable, Equatable {
     /// The digest that is stored instead of a value.
     func text(for value: String) -> String { text(of: Array(value.utf8), after: "digest:") }
 
+    /// A short text that tells partitions apart.
+    func sign(of partition: String) -> String {
+        Self.code(of: Array(partition.utf8), key: key.withLock { $0 })[..<4].hexadecimal(after: "partition ")
+    }
+
     /// The first half of the authentication code of a message, in hexadecimal digits.
     func text(of message: [UInt8], after prefix: String) -> String {
         Self.code(of: message, key: key.withLock { $0 })[..<16].hexadecimal(after: prefix)

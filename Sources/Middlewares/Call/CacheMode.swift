@@ -20,14 +20,16 @@ public struct CacheMode: Sendable, Hashable, CustomStringConvertible {
     /// No stored response is used; the response is stored. `Cache-Control: no-cache` asks caches on the way to do the same.
     public static var reload: Self { Self(code: .reload) }
     /// A stored response is used after the server confirms it, even if it is fresh. Only a fresh `immutable` response is
-    /// served without asking (RFC 8246 §2). `Cache-Control: max-age=0` asks caches on the way to do the same.
+    /// served without asking (RFC 8246 §2). `Cache-Control: max-age=0` asks caches on the way to do the same. If the server can't
+    /// be reached, the call fails: for the old content, ask again with ``offline``.
     public static var revalidate: Self { Self(code: .revalidate) }
     /// A stored response is used where the protocol allows it. Otherwise the response is a 504, and nothing is sent.
     ///
     /// A request that is never answered from the store, such as a POST, also gets a 504. Without a cache in the chain, the
     /// request fails with `HTTPErrorCode.sendingForbidden`.
     public static var onlyIfCached: Self { Self(code: .onlyIfCached) }
-    /// Any stored response is used, whatever its age and its fields say, as a browser's history does (RFC 9111 §6).
+    /// The response that is stored for the URL is used, whatever its age and its directives say, as a browser's history does (RFC
+    /// 9111 §6). As in every mode, it belongs to the caller's partition, and to the values of the fields that `Vary` names.
     ///
     /// Use it when the app knows it is offline. Nothing is sent, and an expired token isn't refreshed. If nothing is stored, or
     /// the request is never answered from the store, such as a POST, the response is a 504. Without a cache in the chain, the

@@ -110,6 +110,7 @@ public struct CacheOutcome: Sendable, Hashable {
             case partial = "not stored: partial"
             case refused = "not stored: refused"
             case condition = "not stored: condition"
+            case redirected = "not stored: redirected"
         }
 
         let code: Code
@@ -136,7 +137,7 @@ public struct CacheOutcome: Sendable, Hashable {
         /// The response has `Vary: *`, or a malformed `Vary`: no request can select it later.
         public static var vary: Self { Self(code: .vary) }
         /// The response is partial (206), and the cache can't keep the part. Its range is missing or doesn't fit its content, its
-        /// content has a coding, or a redirect was followed. A complete response may be stored, the request may have its own
+        /// content has a coding. A complete response may be stored, the request may have its own
         /// `If-Range`, or an outer interceptor may have a condition.
         public static var partial: Self { Self(code: .partial) }
         /// The store refused the response: it is too large, the store failed, or an invalidation came first.
@@ -144,6 +145,9 @@ public struct CacheOutcome: Sendable, Hashable {
         /// The response fails a condition of the cache (`stores`) or of an outer interceptor
         /// (``Transport/HTTPContext/storeResponse(onlyIf:)``).
         public static var condition: Self { Self(code: .condition) }
+        /// A redirect was followed further inside, so the response belongs to another URL. A cache inside `followRedirects`
+        /// stores it there.
+        public static var redirected: Self { Self(code: .redirected) }
     }
 
     /// Where the response came from.

@@ -55,6 +55,16 @@ extension CacheStoreConformance {
         },
         Rule(
             Law(
+                "orderOfArrivalsStaysTheSame",
+                expected: "arrivals must be the same object at each call.",
+                harm: "Otherwise, with two caches over the store, an older response replaces a newer one.",
+                repair: "Make it a stored property: let arrivals = CacheArrivals()."
+            )
+        ) { bench in
+            try expect(bench.store.arrivals === bench.store.arrivals, is: true, "Whether it is the same object")
+        },
+        Rule(
+            Law(
                 "variantsAreKeptSideBySide",
                 expected:
                     "Entries of a key with different selecting fields must be kept side by side, with different IDs.",

@@ -37,7 +37,7 @@ extension HTTPResponse {
     }
 
     /// Whether these fields with this status redirect: by a status that can, and a `Location` (RFC 9110 §15.4).
-    static func isRedirect(_ status: Status, _ fields: HTTPFields) -> Bool {
+    package static func isRedirect(_ status: Status, _ fields: HTTPFields) -> Bool {
         status.canRedirect && fields[values: .location].contains { !$0.isEmpty }
     }
 

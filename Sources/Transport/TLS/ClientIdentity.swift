@@ -1,4 +1,5 @@
 public import Foundation
+internal import HTTPSyntax
 
 /// A certificate with its private key, with which a client authenticates itself (mutual TLS).
 ///
@@ -51,6 +52,9 @@ public struct ClientIdentity: Sendable, Hashable {
         let certificates = try TLSCertificate.all(certificate, source: "The content")
         storage = try Storage(certificates: certificates, privateKey: privateKey, password: password)
     }
+
+    /// The SHA-256 of the certificate, in hexadecimal digits.
+    var fingerprint: String { PortableSHA256.digest(Array(storage.certificate)).hexadecimal }
 
     private static func read(_ file: URL) throws -> Data {
         guard let content = try? RegularFile.contents(of: file) else {

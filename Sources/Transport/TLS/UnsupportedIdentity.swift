@@ -5,6 +5,7 @@ extension ClientIdentity {
     /// No transport of this package can present a certificate on this platform, so no identity can be created.
     struct Storage: Sendable, Hashable {
         let subject: String
+        let certificate = Data()
 
         init(pkcs12 archive: Data, password: String) throws { throw Self.unsupported }
 

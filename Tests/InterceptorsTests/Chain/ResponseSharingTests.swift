@@ -26,8 +26,8 @@ import Testing
             let (url, caller) = (request.url, request.caller)
             if let response = await kept.response(for: url, caller) { return response }
             request.shareResponse(by: "keepsTheLast")
-            let response = try await next(request)
-            await kept.keep(response, for: url, caller)
+            let response = try await next(copy request)
+            if request.isAnswered(by: response) { await kept.keep(response, for: url, caller) }
             return response
         }
     }

@@ -37,6 +37,26 @@ import TransportTesting
         #expect(stub.requests.count == chains.count)
     }
 
+    @Test func aPullToRefreshFallsBackToTheStoredContent() async throws {
+        let stub = StubTransport()
+        let api = Client(baseURL: apiURL, interceptors: [.validateStatus(), .cache(.memory())], transport: stub)
+        func refreshed() async throws -> (films: [Int], isOld: Bool) {
+            do {
+                return (try await api.get("films", context: .with(\.cacheMode, .revalidate)), false)
+            } catch  where error.isDisconnection {
+                return (try await api.get("films", context: .with(\.cacheMode, .offline)), true)
+            }
+        }
+        stub.enqueue(.json("[1]"))
+        #expect(try await refreshed() == ([1], false))
+        stub.enqueue(.failure(TransportError(.offline, "No network.")))
+        #expect(try await refreshed() == ([1], true))
+        stub.enqueue(.json("[2]"))
+        #expect(try await refreshed() == ([2], false))
+        stub.enqueue(.status(500))
+        await #expect(throws: StatusError.self) { try await refreshed() }
+    }
+
     @Test func modeThatSendsTakesTheRefusalBackAndLeavesAnother() {
         var context = HTTPContext()
         context.cacheMode = .offline

@@ -95,6 +95,7 @@ final class CacheWorld: Sendable {
 
 /// A store whose methods all throw.
 struct BrokenStore: CacheStore {
+    let arrivals = CacheArrivals()
     func snapshot(of key: CacheKey) async throws -> CacheSnapshot { throw Broken() }
     func write(
         _ response: CachedResponse,

@@ -10,6 +10,7 @@ protocol ForwardingStore: CacheStore {
 }
 
 extension ForwardingStore {
+    var arrivals: CacheArrivals { inner.arrivals }
     func snapshot(of key: CacheKey) async throws -> CacheSnapshot { try await inner.snapshot(of: key) }
     func write(
         _ response: CachedResponse,

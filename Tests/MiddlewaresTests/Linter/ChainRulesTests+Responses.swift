@@ -65,6 +65,12 @@ extension ChainRulesTests {
         ),
         Case(.cacheInsideCache, .doubtful, wrong: [.cache(.memory()), .cache(.memory())], right: [.cache(.memory())]),
         Case(
+            .cacheOutsideRedirects,
+            .doubtful,
+            wrong: [.cache(.memory()), .followRedirects()],
+            right: [.followRedirects(), .cache(.memory())]
+        ),
+        Case(
             .secretInLog,
             .broken,
             wrong: [PassInterceptor(), .logging(.headers)],

@@ -338,6 +338,26 @@ import TransportTesting
         expectFound(.cacheInsideCache, wrong: [.cache(outer), .cache(inner)], right: [.cache(inner)])
     }
 
+    @Test func aCacheOutsideOfRedirectsKeepsNothingBehindThem() async throws {
+        func sends(_ interceptors: [any Interceptor]) async throws -> Int {
+            let server = Recorder { request in
+                request.url.path == "/new"
+                    ? HTTPResponse(status: 200, headerFields: [.cacheControl: "max-age=600"], url: request.url)
+                    : HTTPResponse(status: 302, headerFields: [.location: "/new"], url: request.url)
+            }
+            let chain = InterceptorChain(interceptors, transport: server)
+            for _ in 0..<3 { _ = try await chain.get() }
+            return server.requests.count
+        }
+        #expect(try await sends([.cache(.memory()), .followRedirects()]) == 6)
+        #expect(try await sends([.followRedirects(), .cache(.memory())]) == 4)
+        expectFound(
+            .cacheOutsideRedirects,
+            wrong: [.cache(.memory()), .followRedirects()],
+            right: [.followRedirects(), .cache(.memory())]
+        )
+    }
+
     @Test func twoLoggersSideBySideSayTheSame() async throws {
         let (one, other) = (Notes<String>(), Notes<String>())
         let time = TimeSource.manual(ManualClock())

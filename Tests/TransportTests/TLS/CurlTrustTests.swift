@@ -130,6 +130,20 @@ import TransportTesting
         #expect(try await send(fixture.request(), tls).status == 200)
     }
 
+    @Test func transportsTellWhoseCertificateTheyPresent() throws {
+        let authority = try TestAuthority(name: "Clients")
+        let (ada, bob) = (try authority.issue(client: "Ada"), try authority.issue(client: "Bob"))
+        func identities(_ issued: TestIdentity) throws -> [[String]] {
+            let tls = TLSConfiguration(identity: try issued.clientIdentity)
+            return [CurlTransport(tls: tls).identities, PlatformTransport(tls: tls).identities]
+        }
+        let found = try identities(ada)
+        #expect(found[0] == found[1] && found[0].count == 1)
+        #expect(try identities(ada) == found)
+        #expect(try identities(bob) != found)
+        #expect(PlatformTransport().identities == [])
+    }
+
     @Test(arguments: [TLSVersion.tls12, .tls13])
     func missingOrWrongIdentityIsTheServersRefusal(version: TLSVersion) async throws {
         let clients = try TestAuthority(name: "Clients")

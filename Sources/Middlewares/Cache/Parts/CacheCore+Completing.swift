@@ -85,9 +85,9 @@ extension CacheCommit.Beginning {
     ///
     /// - Parameter replaced: the entries that the response replaces.
     init?(of response: borrowing HTTPResponse, to request: HTTPRequest, replacing replaced: [CacheEntry]) {
-        guard request.context.storingConditions.isEmpty,
-            CachePolicy.isFromTheURL(response, request), response.headerFields.contains(.contentLength)
-        else { return nil }
+        guard request.context.storingConditions.isEmpty, response.headerFields.contains(.contentLength) else {
+            return nil
+        }
         let fields = response.headerFields
         if response.status == 206 {
             guard let content = PartialContent(of: fields), let total = content.total else { return nil }

@@ -36,7 +36,7 @@ extension CachePolicy {
         _ timing: Timing
     ) -> StorageDecision {
         let entry = stored[completion.index]
-        guard response.status == 206, Self.isFromTheURL(response, request), let parts = entry.parts,
+        guard response.status == 206, let parts = entry.parts,
             let content = content(of: response),
             content.range == completion.range, content.total ?? parts.total == parts.total,
             parts.validator?.isConfirmed(by: response.headerFields) == true
@@ -86,13 +86,7 @@ extension CachePolicy {
         if let refusal = refusal(to: request) ?? refusal(of: 200, facts) { return refusal }
         // A condition of an outer interceptor is about the whole content.
         let isConditional = !request.context.storingConditions.isEmpty
-        return isConditional || !isFromTheURL(response, request) || facts.selectors?.contains(.contentRange) ?? true
-            ? .partial : nil
-    }
-
-    /// Whether no redirect was followed inside the cache. Tags are compared for one URL only (RFC 9110 §8.8.3).
-    static func isFromTheURL(_ response: HTTPResponse, _ request: HTTPRequest) -> Bool {
-        response.url.map { $0 == request.url } ?? true
+        return isConditional || facts.selectors?.contains(.contentRange) ?? true ? .partial : nil
     }
 
     /// The place of a partial response's content; `nil` if a length contradicts it.

@@ -20,14 +20,18 @@ extension CachePolicy {
         case sendAgain
     }
 
-    /// - Parameter request: the caller's request, without the fields of `forward`.
+    /// - Parameters:
+    ///   - request: the caller's request, without the fields of `forward`.
+    ///   - isElsewhere: whether a redirect was followed inside the cache.
     func receive(
         _ response: HTTPResponse,
         to request: HTTPRequest,
         _ forward: Forward,
         stored: [CacheEntry],
-        timing: Timing
+        timing: Timing,
+        isElsewhere: Bool = false
     ) -> StorageDecision {
+        if isElsewhere { return Self.receiveElsewhere(response, request, forward) }
         if forward.reason == .bypass || forward.reason == .method {
             return decision(about: response, to: request, timing, replacing: [], orRemoving: [])
         }
@@ -53,6 +57,21 @@ extension CachePolicy {
             replacing: outdated,
             orRemoving: replaces || isGone ? outdated : []
         )
+    }
+
+    /// Decides about a response of another URL, to which a redirect has led.
+    ///
+    /// Stored responses belong to the URL that was asked (RFC 9111 §4), and validators are compared for one URL only (RFC 9110
+    /// §8.8.3). So nothing is stored, confirmed or updated.
+    private static func receiveElsewhere(
+        _ response: HTTPResponse,
+        _ request: HTTPRequest,
+        _ forward: Forward
+    ) -> StorageDecision {
+        let isOfRange = forward.completion != nil && [206, 304, 416].contains(response.status.code)
+        let isOfCondition =
+            response.status == 304 && forward.isConditional && !isCallers(response.headerFields, request.headerFields)
+        return isOfRange || isOfCondition ? .sendAgain : .pass(.redirected)
     }
 
     // RFC 9111 §4.3.5

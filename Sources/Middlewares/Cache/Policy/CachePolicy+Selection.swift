@@ -10,7 +10,7 @@ extension CachePolicy {
         for index in stored.indices {
             guard let own = stored[index].selectors else { continue }
             if own != names {
-                (names, asked) = (own, own.map { selector($0, in: request.headerFields) })
+                (names, asked) = (own, own.map { selector($0, in: request) })
             }
             guard Self.matches(asked, names, stored[index].selectingFields) else { continue }
             if let current = best, Self.rank(stored[current]) >= Self.rank(stored[index]) { continue }
@@ -29,7 +29,7 @@ extension CachePolicy {
 
     func matches(_ response: CachedResponse, _ request: HTTPRequest) -> Bool {
         guard let names = response.facts.selectors else { return false }
-        return Self.matches(names.map { selector($0, in: request.headerFields) }, names, response.selectingFields)
+        return Self.matches(names.map { selector($0, in: request) }, names, response.selectingFields)
     }
 
     private static func matches(_ asked: [String?], _ names: [HTTPField.Name], _ stored: HTTPFields) -> Bool {
@@ -42,12 +42,12 @@ extension CachePolicy {
     }
 
     /// The request fields that `Vary` of the response names, normalised.
-    func selectingFields(_ request: HTTPFields, for response: HTTPFields) -> HTTPFields {
+    func selectingFields(_ request: HTTPRequest, for response: HTTPFields) -> HTTPFields {
         guard case .names(let names) = VaryField(response) else { return [:] }
         return selectingFields(request, names.compactMap { HTTPField.Name($0) })
     }
 
-    func selectingFields(_ request: HTTPFields, _ names: [HTTPField.Name]?) -> HTTPFields {
+    func selectingFields(_ request: HTTPRequest, _ names: [HTTPField.Name]?) -> HTTPFields {
         guard let names, !names.isEmpty else { return [:] }
         var selecting = HTTPFields()
         for name in names {
@@ -56,9 +56,12 @@ extension CachePolicy {
         return selecting
     }
 
-    // A secret is stored and compared only as a digest.
-    private func selector(_ name: HTTPField.Name, in fields: HTTPFields) -> String? {
-        guard let value = Self.normalized(name, in: fields) else { return nil }
+    // Within a named partition, fields that identify the caller don't select: the name says who asks, whatever the present token
+    // or cookie. A secret is stored and compared only as a digest.
+    private func selector(_ name: HTTPField.Name, in request: HTTPRequest) -> String? {
+        guard let value = Self.normalized(name, in: request.headerFields),
+            !(name.identifiesCaller && request.context.namedPartition != nil)
+        else { return nil }
         return Redaction.standard.isSensitive(name) ? digest.text(for: value) : value
     }
 

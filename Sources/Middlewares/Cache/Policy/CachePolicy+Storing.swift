@@ -106,7 +106,7 @@ extension CachePolicy {
         return CachedResponse(
             status: response.status,
             headerFields: fields,
-            selectingFields: selectingFields(request.headerFields, facts.selectors),
+            selectingFields: selectingFields(request, facts.selectors),
             initialAge: Self.initialAge(date: kept.date, age: kept.age, timing: timing),
             responseTime: timing.responseTime
         ).parse(facts)

@@ -30,7 +30,7 @@ extension CachePolicy {
         new.initialAge = Self.initialAge(response.headerFields, timing: timing)
         new.responseTime = timing.responseTime
         new.needsValidation = false
-        if fields.contains(.vary) { new.selectingFields = selectingFields(request.headerFields, for: new.headerFields) }
+        if fields.contains(.vary) { new.selectingFields = selectingFields(request, for: new.headerFields) }
         return new.parse()
     }
 
@@ -97,7 +97,8 @@ extension CachePolicy {
         return asked ? .sendAgain : .pass(.status)
     }
 
-    private static func isCallers(_ response: HTTPFields, _ request: HTTPFields) -> Bool {
+    /// Whether a 304 confirms a response that the caller has.
+    static func isCallers(_ response: HTTPFields, _ request: HTTPFields) -> Bool {
         guard let tag = EntityTag(of: response) else { return false }
         return EntityTagCondition(request)?.matches(tag) ?? false
     }

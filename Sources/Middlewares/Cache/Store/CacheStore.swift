@@ -53,6 +53,12 @@ internal import Interceptors
 /// `MiddlewaresTesting` checks these promises, each as a test. A store that wraps another needs no lock: it forwards the
 /// other's snapshots, and the cache's closure.
 public protocol CacheStore: Sendable {
+    /// The order in which responses arrive for the store: always the same object, usually a stored property
+    /// (`let arrivals = CacheArrivals()`, in an actor `nonisolated let`).
+    ///
+    /// Stores over the same content share one. A store that wraps another forwards the other's.
+    var arrivals: CacheArrivals { get }
+
     /// Returns the generation of a key and all its entries: one for each variant that `Vary` tells apart,
     /// and for each part of it.
     func snapshot(of key: CacheKey) async throws -> CacheSnapshot
@@ -220,9 +226,11 @@ public struct CacheEntrySummary: Sendable, Hashable, CustomStringConvertible {
         self.length = length
     }
 
-    /// The status, the length and the URL, with secrets in the URL redacted.
+    /// The status, the length, the URL with secrets redacted, and a sign of the partition. The sign tells partitions apart in one
+    /// process, and doesn't reveal the name.
     public var description: String {
-        "\(response.status.code), \(length) bytes, \(key)"
+        let partition = key.partition.isEmpty ? "" : ", \(FieldDigest.ofProcess.sign(of: key.partition))"
+        return "\(response.status.code), \(length) bytes, \(key)\(partition)"
     }
 }
 

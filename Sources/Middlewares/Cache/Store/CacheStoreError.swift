@@ -15,6 +15,8 @@ public struct CacheStoreError: HTTPError {
     public var underlying: (any Error)? { nil }
     /// Whether the response is stored despite the error, which came afterwards, when the store made room.
     var isAfterStoring = false
+    /// Whether the store itself tries a failed removal again, and doesn't serve the entries meanwhile.
+    var isOwed = false
 
     /// Creates an error with a code and a message that contains no secrets.
     public init(_ code: HTTPErrorCode, _ message: String) {
@@ -30,6 +32,18 @@ public struct CacheStoreError: HTTPError {
 extension CacheStoreError {
     /// The code and the message on one line, with secrets redacted: a store's message may quote an error of the system.
     public var description: String { PrintableText.line(Redaction.standard.text(line())) }
+}
+
+extension Error {
+    /// Whether a store keeps the debt of this failed removal.
+    var isOwed: Bool { (self as? CacheStoreError)?.isOwed ?? false }
+
+    /// This error of a store that keeps the debt of the failed removal.
+    var markedAsOwed: any Error {
+        guard var error = self as? CacheStoreError else { return self }
+        error.isOwed = true
+        return error
+    }
 }
 
 extension HTTPErrorCode {

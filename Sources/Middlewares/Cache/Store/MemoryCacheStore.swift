@@ -17,6 +17,8 @@ public final class MemoryCacheStore: CacheStore {
         var pressure: MemoryPressure?
     }
 
+    /// The order in which responses arrive.
+    public let arrivals = CacheArrivals()
     private let entryByteLimit: Int
     private let state: Mutex<State>
 

@@ -11,6 +11,9 @@ extension ClientIdentity {
         private let reference: SecurityReference
         let subject: String
 
+        /// The client's certificate in DER.
+        var certificate: Data { certificates.first ?? Data() }
+
         init(pkcs12 archive: Data, password: String) throws {
             let item = try Self.item(of: archive, password: password)
             guard let identity = Self.identity(of: item) else { throw Self.incomplete }

@@ -12,6 +12,9 @@ extension ClientIdentity {
 
         var subject: String { certificates.first?.subject ?? "no name" }
 
+        /// The client's certificate in DER.
+        var certificate: Data { certificates.first?.der ?? Data() }
+
         init(certificates: [TLSCertificate], privateKey text: Data, password: String?) throws {
             let key = try Self.privateKey(text, password: password)
             guard let certificate = certificates.first.flatMap({ OpenSSLObject.certificate($0.der) }) else {

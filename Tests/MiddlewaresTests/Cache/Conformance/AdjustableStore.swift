@@ -11,6 +11,7 @@ actor AdjustableStore: CacheStore {
         case bodyThatIsTooLargeDoesNoHarm, anOpenWriterBlocksNobody, partIsStoredWithItsOwnResponseOrNotAtAll
         // Reading
         case bodyOfAnyLengthIsReturnedInWholeAndInParts, listingNamesEveryEntry, digestKeyStaysTheSame
+        case orderOfArrivalsStaysTheSame
         case variantsAreKeptSideBySide, partitionsAreApart, readerThatHasBegunGetsTheWholeOldBody
         case entryFoundEarlierIsNeverAnotherBody
         // Replacing
@@ -35,6 +36,8 @@ actor AdjustableStore: CacheStore {
     }
 
     let fault: Fault?
+    private nonisolated let order = CacheArrivals()
+    nonisolated var arrivals: CacheArrivals { fault == .orderOfArrivalsStaysTheSame ? CacheArrivals() : order }
     private var stored: [CacheKey: [Stored]] = [:]
     private var lastID: CacheEntry.ID = 0
     private var generation: UInt64 = 0

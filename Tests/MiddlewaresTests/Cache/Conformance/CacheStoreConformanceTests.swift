@@ -66,6 +66,22 @@ import Testing
         #expect(Set(names).count == names.count)
     }
 
+    /// A store on disk that returns the key of the process, as a store without the function does.
+    private struct ProcessKeyStore: ForwardingStore {
+        static let key = Data((0..<32).map { _ in UInt8.random(in: 0...255) })
+        let inner: any CacheStore
+
+        func wrap(_ writer: any CacheWriter) async -> any CacheWriter { writer }
+        func digestKey() async throws -> Data { Self.key }
+    }
+
+    @Test func aKeyThatEndsWithTheProcessIsFound() async throws {
+        let rule = try #require(CacheStoreConformance.crashRules.first { $0.name == "digestKeyOutlivesTheStore" })
+        await #expect(throws: Failure.self) {
+            try await rule.check { ProcessKeyStore(inner: DiskCacheStore(at: $0)) }
+        }
+    }
+
     @Test(.againstHanging, arguments: FolderStore.Fault.allCases)
     func storeThatACrashBreaksIsFoundByTheRuleNamedForItAndByNoOther(fault: FolderStore.Fault) async throws {
         var failures: [String: String] = [:]

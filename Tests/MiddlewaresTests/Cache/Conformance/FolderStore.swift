@@ -37,6 +37,7 @@ final class FolderStore: CacheStore {
         var shelves: [String: (size: Int, shelf: FolderShelf)] = [:]
     }
 
+    let arrivals = CacheArrivals()
     private let files: FolderFiles
     private let fault: Fault?
     private let memory = Mutex(Memory())

@@ -126,21 +126,9 @@ final class DiskAccess: Sendable {
         let directory = try DiskDirectory(in: parent, protection)
         directory.removeLeftovers(now: now())
         if let key = state.withLock({ $0.key }) { _ = try DiskKey.get(in: directory.root, known: key) }
-        try await count(directory)
+        try? directory.removeOlderLayouts()
+        try await directory.countUnknownShards()
         state.withLock { $0.directory = directory }
         return directory
-    }
-
-    /// Counts the shards whose usage is unknown.
-    private func count(_ directory: DiskDirectory) async throws {
-        let usage = try directory.usage.read()
-        let names = Set(try directory.root.names())
-        for shard in UInt8.min...UInt8.max where usage[Int(shard)] == nil && names.contains(DiskName.directory(shard)) {
-            do {
-                try await directory.withShard(shard) { _ = try $0.count() }
-            } catch let error as CacheStoreError where error.code == .storeBusy {
-                // The next change of the shard counts.
-            }
-        }
     }
 }

@@ -29,7 +29,7 @@ extension DiskCacheStore {
             try await remove()
         } catch {
             access.owed.insert(name)
-            throw error
+            throw error.markedAsOwed
         }
     }
 
@@ -92,12 +92,23 @@ extension DiskCacheStore {
     /// Removes every entry. Errors are thrown at the end, as in ``removeAll(where:)``.
     @concurrent
     public func removeAll() async throws {
+        let older = await removeOlderLayouts()
         try await access.forEachShard(after: await changeEveryGeneration()) { shard in
             try await access.withShard(shard) { locked in
                 let swept = try locked.sweep { _, _ in true }
                 for name in swept.kept { access.owed.insert(name) }
                 return swept.failure
             }
+        }
+        if let older { throw older }
+    }
+
+    private func removeOlderLayouts() async -> (any Error)? {
+        do {
+            try await access { try $0.removeOlderLayouts() }
+            return nil
+        } catch {
+            return error
         }
     }
 }

@@ -33,6 +33,8 @@ internal import Interceptors
 /// Work runs on the threads of Swift's pool, never on the caller's actor. One call reads or writes a quarter of a megabyte at
 /// a time, or lists one shard.
 public final class DiskCacheStore: CacheStore {
+    /// The order in which responses arrive for all stores of this process over the directory.
+    public var arrivals: CacheArrivals { access.owed.arrivals }
     let access: DiskAccess
     let stamps: RecentStamps
     private let entryByteLimit: Int64
@@ -113,6 +115,8 @@ public final class DiskCacheStore: CacheStore {
     /// The number of stored URLs, and the bytes of all files. May include files that a killed process was writing.
     @concurrent
     public func usage() async throws -> (entries: Int, bytes: Int64) {
+        let directory = try await access { $0 }
+        try await directory.countUnknownShards()
         let total = try await access { directory in try directory.usage.read() }
             .reduce(DiskUsage.Amount()) { $0 + ($1 ?? DiskUsage.Amount()) }
         return (Int(total.entries), total.bytes)

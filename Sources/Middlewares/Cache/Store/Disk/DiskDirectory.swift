@@ -27,10 +27,14 @@ internal import Android
 /// Everything is opened relative to one descriptor, whose owner was checked when it was opened: replacing the directory's path
 /// can't redirect the store.
 final class DiskDirectory: Sendable {
+    private static let prefix = "http-cache-"
+    private static let version = 3
     /// The name contains the version of the layout, so that no other version reads these files.
-    static let name = "http-cache-3"
+    static let name = prefix + "\(version)"
     private static let temporaries = "incoming"
 
+    /// The path of the directory that contains the store's.
+    private let parent: String
     let root: OpenFile
     let usage: DiskUsage
     let generations: DiskGenerations
@@ -49,7 +53,8 @@ final class DiskDirectory: Sendable {
                 attributes: [.posixPermissions: 0o700]
             )
         }
-        let path = parent.resolvingSymlinksInPath().appending(path: Self.name).path
+        self.parent = parent.resolvingSymlinksInPath().path
+        let path = self.parent + "/" + Self.name
         try OpenFile.makeDirectory(path)
         root = try OpenFile.openDirectory(path)
         let status = try root.status()
@@ -82,6 +87,28 @@ final class DiskDirectory: Sendable {
             guard let status = try? incoming.status(of: name) else { continue }
             let age = Int64(min(max(now.timeIntervalSince1970, 0), 9e9) * 1e9) - status.modified
             if !status.isRegular || IncomingName.isLeftover(name, age: age) { try? incoming.remove(name) }
+        }
+    }
+
+    /// Removes the directories of older layouts, which nothing reads any more. They may hold answers for an account that has
+    /// signed out.
+    func removeOlderLayouts() throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: parent) where name.hasPrefix(Self.prefix) {
+            guard let version = UInt(name.dropFirst(Self.prefix.count)), version < Self.version else { continue }
+            try FileManager.default.removeItem(atPath: parent + "/" + name)
+        }
+    }
+
+    /// Counts the shards whose usage is unknown.
+    func countUnknownShards() async throws {
+        let known = try usage.read()
+        let names = Set(try root.names())
+        for shard in UInt8.min...UInt8.max where known[Int(shard)] == nil && names.contains(DiskName.directory(shard)) {
+            do {
+                try await withShard(shard) { _ = try $0.count() }
+            } catch let error as CacheStoreError where error.code == .storeBusy {
+                // The next change of the shard counts.
+            }
         }
     }
 

@@ -16,6 +16,8 @@ final class DiskRoom: Sendable {
     private struct State {
         var isRunning = false
         var plan: Plan?
+        /// The number of shards whose amount was unknown at last, because most of them didn't exist.
+        var unknown = Int.max
     }
 
     // With this sample size, the age of the oldest sixteenth is accurate to a few percent.
@@ -72,10 +74,26 @@ final class DiskRoom: Sendable {
         try directory.usage.read().reduce(inProgress) { $0 + ($1 ?? DiskUsage.Amount()) }
     }
 
+    /// Counts the shards whose amount has become unknown, for instance because the usage file was replaced by zeros. An unknown
+    /// amount must not pass for none.
+    private func countUnknownShards(of directory: DiskDirectory) async throws {
+        func unknown() throws -> Int { try directory.usage.read().count { $0 == nil } }
+        let found = try unknown()
+        let isMore = state.withLock { state in
+            defer { state.unknown = min(state.unknown, found) }
+            return state.unknown != .max && found > state.unknown
+        }
+        guard isMore else { return }
+        try await directory.countUnknownShards()
+        let rest = try unknown()
+        state.withLock { $0.unknown = rest }
+    }
+
     private var inProgress: DiskUsage.Amount { DiskUsage.Amount(bytes: incoming.bytes) }
 
     /// Makes room if a limit is exceeded. One task at a time does so; the others return at once.
     func makeRoom(in directory: DiskDirectory) async throws {
+        try await countUnknownShards(of: directory)
         guard try !Self.fits(total(directory), limit) else { return }
         // Bodies of other stores may have ended since the last measurement.
         incoming.measure(directory)

@@ -40,6 +40,8 @@ final class OwedRemovals: Sendable {
     /// The maximum records that are owed one by one. Beyond it, all records of a shard are owed: 256 at most.
     static let limit = 1_024
     private let state = Mutex(State())
+    /// The order in which responses arrive for the stores over the directory.
+    let arrivals = CacheArrivals()
 
     private struct Weak {
         weak var removals: OwedRemovals?
