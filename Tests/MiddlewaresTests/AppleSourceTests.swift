@@ -43,7 +43,7 @@ import Testing
                 if path.hasPrefix("Examples/Migration") || path.hasPrefix("Tests/Diagnostics") { continue }
                 let text = try String(contentsOf: file, encoding: .utf8)
                 let found = AppleSource.devices.names(in: text).intersection(forbidden)
-                #expect(found.isEmpty, "\(path)")
+                #expect(found.isEmpty, "\(path) needs #if os(Linux) || os(macOS)")
             }
         }
     }
