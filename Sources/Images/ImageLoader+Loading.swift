@@ -67,7 +67,7 @@ extension ImageLoader {
 
     // An unstructured task, because the load must outlive the caller that started it while others wait.
     private func begin(_ load: Int, _ key: ImageKey, _ url: URL, _ variant: (any ImageVariant<Image>)?) {
-        let work = Task {
+        let work = Task(executorPreference: StartedWork.watcher) { [self] in
             let result: Result<LoadedImage<Image>, any Error>
             do {
                 result = .success(try await loaded(url, variant))

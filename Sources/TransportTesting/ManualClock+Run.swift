@@ -12,15 +12,16 @@ extension ManualClock {
     /// ```
     /// ## When the clock moves
     /// The operation and its child tasks (`async let`, task groups) run one at a time on an executor that belongs to this call.
-    /// So the clock knows when no task can continue. If at least one task then sleeps on the clock, the clock advances to the
-    /// earliest deadline, and no further. The clock therefore waits for child tasks that work before they sleep, and reaches
-    /// deadlines in order.
+    /// So do the tasks that this package starts for the operation: the refresh of a token, an exchange that several requests
+    /// share, a validation in the background, a fetch of pins. So the clock knows when no task can continue, also if several
+    /// calls of `run` overlap. If at least one task then sleeps on the clock, the clock advances to the earliest deadline, and
+    /// no further. The clock therefore waits for tasks that work before they sleep, and reaches deadlines in order.
     ///
-    /// The clock doesn't see work elsewhere: in unstructured tasks (`Task { … }`), on the main actor or another actor with an
-    /// executor of its choice, in callbacks, in another process. While the operation waits for such work, the clock advances as
-    /// soon as a task sleeps, even if the work would begin an earlier sleep. If this matters, pass the number of tasks that
-    /// must sleep before each step. For a coalesced request under a time limit, for example, `sleepers: 2` waits until the
-    /// shared task and the time limit both sleep. Without a sleeper, the clock waits for as long as the work takes.
+    /// The clock doesn't see work elsewhere: in your unstructured tasks (`Task { … }`), in a call that began outside `run`, on
+    /// the main actor or another actor with an executor of its choice, in callbacks, on a network, in another process. While the
+    /// operation waits for such work, the clock advances as soon as a task sleeps, even if the work would begin an earlier
+    /// sleep. If this matters, pass the number of tasks that must sleep before each step. Without a sleeper, the clock waits for
+    /// as long as the work takes.
     ///
     /// When the operation has ended, the clock keeps its time, and tasks that still sleep continue to sleep.
     ///
@@ -42,13 +43,13 @@ extension ManualClock {
         line: Int = #line,
         _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        let executor = SteppingExecutor { [self] in testConditions() }
+        let executor = SteppingExecutor(clock: self)
         let stuck = Mutex<StuckError?>(nil)
         let location = CodeLocation(fileID: fileID, line: line)
         return try await withThrowingTaskGroup(of: Value.self) { group in
             group.addTask(executorPreference: executor) {
-                defer { executor.end() }
-                return try await operation()
+                defer { executor.endOperation() }
+                return try await StartedWork.$watcher.withValue(executor) { try await operation() }
             }
             // This handler is newer than the group, so it runs before the group's sleepers are cancelled.
             try await withTaskCancellationHandler {
@@ -73,14 +74,14 @@ extension ManualClock {
         _ location: CodeLocation
     ) async throws {
         while true {
-            await watch { sleeping in
-                executor.hasEnded || executor.isIdle && (sleeping >= max(1, count) || failsWhenStuck)
+            let situation = await watch { situation in
+                executor.hasEnded || situation.isIdle && (situation.sleeping >= max(1, count) || failsWhenStuck)
             }
             guard !executor.hasEnded, !Task.isCancelled else { return }
-            let deadlines = deadlines
-            if deadlines.count >= count, let next = deadlines.first {
+            if situation.sleeping >= count, let next = situation.next {
+                // Another run of this clock may have advanced it for the same situation. The deadline is then in the past.
                 advance(to: next)
-            } else if failsWhenStuck, executor.isIdle {
+            } else if failsWhenStuck, situation.isIdle {
                 throw StuckError(now: now, deadlines: deadlines, needed: count, location: location)
             }
         }
@@ -112,39 +113,33 @@ extension ManualClock.StuckError: CustomStringConvertible {
     }
 }
 
-/// Runs the jobs of an operation and its child tasks one after another, and detects when no job is left.
-private final class SteppingExecutor: TaskExecutor {
-    private struct State {
-        /// The jobs enqueued or running.
-        var jobs = 0
-        var hasEnded = false
-    }
-
+/// Runs the jobs of an operation, of its child tasks and of the package's tasks one after another, and has the clock count
+/// them.
+private final class SteppingExecutor: WorkWatcher {
     private let queue = DispatchQueue(label: "ManualClock.run")
-    private let state = Mutex(State())
-    private let onIdle: @Sendable () -> Void
+    private let clock: ManualClock
+    private let isOver = Mutex(false)
 
-    /// Creates an executor that calls the closure whenever the last job has run.
-    init(onIdle: @escaping @Sendable () -> Void) { self.onIdle = onIdle }
+    init(clock: ManualClock) { self.clock = clock }
 
-    /// Whether every task of the operation waits or has ended. The result is exact, because resuming a task enqueues a job.
-    var isIdle: Bool { state.withLock { $0.jobs == 0 } }
-
-    var hasEnded: Bool { state.withLock(\.hasEnded) }
+    var hasEnded: Bool { isOver.withLock(\.self) }
 
     /// Notes the end of the operation; its last job is still running.
-    func end() { state.withLock { $0.hasEnded = true } }
+    func endOperation() {
+        isOver.withLock { $0 = true }
+        clock.testConditions()
+    }
+
+    func begin() { clock.beginJob() }
+
+    func end() { clock.endJob() }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        state.withLock { $0.jobs += 1 }
+        clock.beginJob()
         queue.async { [self] in
             job.runSynchronously(on: asUnownedTaskExecutor())
-            let isIdle = state.withLock { state in
-                state.jobs -= 1
-                return state.jobs == 0
-            }
-            if isIdle { onIdle() }
+            clock.endJob()
         }
     }
 }

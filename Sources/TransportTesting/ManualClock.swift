@@ -39,9 +39,31 @@ public final class ManualClock: Clock, Sendable {
         let continuation: CheckedContinuation<Void, any Error>
     }
 
+    /// The clock's situation at one moment.
+    struct Situation {
+        /// The number of sleepers.
+        let sleeping: Int
+        /// The earliest deadline, if anybody sleeps.
+        let next: Instant?
+        /// Whether every task of a `run` of this clock waits or has ended. The value is exact, because resuming a task enqueues
+        /// a job.
+        let isIdle: Bool
+    }
+
     private struct Watcher {
-        let isDone: @Sendable (_ pending: Int) -> Bool
-        let continuation: CheckedContinuation<Void, Never>
+        let isDone: @Sendable (Situation) -> Bool
+        let continuation: CheckedContinuation<Situation, Never>
+    }
+
+    /// Watchers whose condition holds, to be resumed outside the lock.
+    private struct ResumedWatchers {
+        var continuations: [CheckedContinuation<Situation, Never>] = []
+        var situation: Situation?
+
+        func resume() {
+            guard let situation else { return }
+            for continuation in continuations { continuation.resume(returning: situation) }
+        }
     }
 
     /// The clock's mutable state. A continuation is resumed exactly once, outside the lock, by the call that removes its
@@ -52,17 +74,24 @@ public final class ManualClock: Clock, Sendable {
         var sleepers: [Int: Sleeper] = [:]
         var cancelled: Set<Int> = []
         var watchers: [Int: Watcher] = [:]
+        /// The jobs of all runs that are enqueued or running, and their work on other threads.
+        var jobs = 0
+
+        var situation: Situation {
+            Situation(sleeping: sleepers.count, next: sleepers.values.map(\.deadline).min(), isIdle: jobs == 0)
+        }
 
         mutating func nextID() -> Int {
             lastID += 1
             return lastID
         }
 
-        mutating func takeDueWatchers() -> [Watcher] {
-            let pending = sleepers.count
-            let due = watchers.filter { $0.value.isDone(pending) }
+        mutating func takeDueWatchers() -> ResumedWatchers {
+            guard !watchers.isEmpty else { return ResumedWatchers() }
+            let situation = situation
+            let due = watchers.filter { $0.value.isDone(situation) }
             for id in due.keys { watchers[id] = nil }
-            return Array(due.values)
+            return ResumedWatchers(continuations: due.values.map(\.continuation), situation: situation)
         }
 
         /// Removes and returns the due sleepers, earliest deadline first. Among equal deadlines, the first to sleep comes
@@ -102,14 +131,14 @@ public final class ManualClock: Clock, Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let sleeper = Sleeper(deadline: deadline, order: id, continuation: continuation)
-                let (result, watchers): (Result<Void, any Error>?, [Watcher]) = state.withLock { state in
-                    if state.cancelled.remove(id) != nil { return (.failure(CancellationError()), []) }
-                    if deadline <= state.now { return (.success(()), []) }
+                let (result, watchers): (Result<Void, any Error>?, ResumedWatchers) = state.withLock { state in
+                    if state.cancelled.remove(id) != nil { return (.failure(CancellationError()), ResumedWatchers()) }
+                    if deadline <= state.now { return (.success(()), ResumedWatchers()) }
                     state.sleepers[id] = sleeper
                     return (nil, state.takeDueWatchers())
                 }
                 if let result { continuation.resume(with: result) }
-                for watcher in watchers { watcher.continuation.resume() }
+                watchers.resume()
             }
         } onCancel: {
             cancel(id)
@@ -134,60 +163,77 @@ public final class ManualClock: Clock, Sendable {
     }
 
     private func advance(to target: (Instant) -> Instant) {
-        let (sleepers, watchers): ([Sleeper], [Watcher]) = state.withLock { state in
+        let (sleepers, watchers): ([Sleeper], ResumedWatchers) = state.withLock { state in
             state.now = max(state.now, target(state.now))
             return (state.takeDueSleepers(), state.takeDueWatchers())
         }
         for sleeper in sleepers { sleeper.continuation.resume() }
-        for watcher in watchers { watcher.continuation.resume() }
+        watchers.resume()
     }
 
     /// Waits until at least this many tasks sleep on this clock, or until the waiting task is cancelled.
     public func sleepers(_ count: Int) async {
-        await watch { $0 >= count }
+        await watch { $0.sleeping >= count }
     }
 
     /// Waits until no task sleeps on this clock, or until the waiting task is cancelled.
     public func noSleepers() async {
-        await watch { $0 == 0 }
+        await watch { $0.sleeping == 0 }
     }
 
-    /// Waits until the condition holds for the number of sleepers, or until the waiting task is cancelled. The condition is
-    /// tested when the number changes, and by ``testConditions()``.
-    func watch(_ isDone: @escaping @Sendable (Int) -> Bool) async {
+    /// Waits until the condition holds, or until the waiting task is cancelled. The condition is tested when the number of
+    /// sleepers changes, when the clock's runs become idle, and by ``testConditions()``.
+    ///
+    /// - Returns: the situation in which the condition held, or the present one of a cancelled task.
+    @discardableResult
+    func watch(_ isDone: @escaping @Sendable (Situation) -> Bool) async -> Situation {
         let id = state.withLock { $0.nextID() }
-        await withTaskCancellationHandler {
+        let situation = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let isDoneNow = state.withLock { state in
-                    if state.cancelled.remove(id) != nil || isDone(state.sleepers.count) { return true }
+                let situation: Situation? = state.withLock { state in
+                    let situation = state.situation
+                    if state.cancelled.remove(id) != nil || isDone(situation) { return situation }
                     state.watchers[id] = Watcher(isDone: isDone, continuation: continuation)
-                    return false
+                    return nil
                 }
-                if isDoneNow { continuation.resume() }
+                if let situation { continuation.resume(returning: situation) }
             }
         } onCancel: {
             cancel(id)
         }
         state.withLock { _ = $0.cancelled.remove(id) }
+        return situation
     }
 
     /// Tests the conditions of all waits again, after something else that they depend on has changed.
-    func testConditions() {
-        for watcher in state.withLock({ $0.takeDueWatchers() }) { watcher.continuation.resume() }
+    func testConditions() { state.withLock { $0.takeDueWatchers() }.resume() }
+
+    /// Counts a job of a run, or its work on another thread, until ``endJob()``.
+    func beginJob() { state.withLock { $0.jobs += 1 } }
+
+    /// Ends a job that was counted by ``beginJob()``.
+    func endJob() {
+        state.withLock { state in
+            state.jobs -= 1
+            return state.jobs == 0 ? state.takeDueWatchers() : ResumedWatchers()
+        }
+        .resume()
     }
 
     // Cancels a sleeper or a watcher; both draw their IDs from the same sequence.
     private func cancel(_ id: Int) {
-        let (sleeper, watchers): (Sleeper?, [Watcher]) = state.withLock { state in
-            if let watcher = state.watchers.removeValue(forKey: id) { return (nil, [watcher]) }
+        let (sleeper, watchers): (Sleeper?, ResumedWatchers) = state.withLock { state in
+            if let watcher = state.watchers.removeValue(forKey: id) {
+                return (nil, ResumedWatchers(continuations: [watcher.continuation], situation: state.situation))
+            }
             guard let sleeper = state.sleepers.removeValue(forKey: id) else {
                 state.cancelled.insert(id)
-                return (nil, [])
+                return (nil, ResumedWatchers())
             }
             return (sleeper, state.takeDueWatchers())
         }
         sleeper?.continuation.resume(throwing: CancellationError())
-        for watcher in watchers { watcher.continuation.resume() }
+        watchers.resume()
     }
 }
 

@@ -20,7 +20,7 @@ extension Client {
         _ call: @escaping @Sendable (Client) async throws -> Value,
         completion: @escaping @isolated(any) @Sendable (Result<Value, any Error>) -> Void
     ) -> Task<Void, Never> {
-        Task {
+        Task(executorPreference: StartedWork.watcher) {
             let result: Result<Value, any Error>
             do {
                 result = .success(try await call(self))

@@ -155,10 +155,12 @@ extension DownloadPart {
     private func synchronize() async throws {
         if let loss = loss.withLock({ $0 }) { throw loss }
         do {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                // Synchronizing may take seconds, and would block one of the few threads for tasks.
-                DispatchQueue.global(qos: .utility).async { [file, protection] in
-                    continuation.resume(with: Result { try protection.synchronize(file) })
+            try await StartedWork.elsewhere {
+                try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                    // Synchronizing may take seconds, and would block one of the few threads for tasks.
+                    DispatchQueue.global(qos: .utility).async { [file, protection] in
+                        continuation.resume(with: Result { try protection.synchronize(file) })
+                    }
                 }
             }
         } catch {

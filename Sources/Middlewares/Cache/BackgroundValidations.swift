@@ -17,7 +17,7 @@ final class BackgroundValidations: Sendable {
             return true
         }
         guard isWanted else { return }
-        let task = Task {
+        let task = Task(executorPreference: StartedWork.watcher) { [self] in
             await work()
             tasks.withLock { _ = $0.removeValue(forKey: key) }
         }

@@ -10,7 +10,7 @@ final class SerialPersister<Change: Sendable>: Sendable {
     init(_ persist: @escaping @Sendable (Change) async -> Void) {
         let (stream, items) = AsyncStream.makeStream(of: Item.self)
         self.items = items
-        Task {
+        Task(executorPreference: StartedWork.watcher) {
             for await item in stream {
                 switch item {
                 case .change(let change): await persist(change)

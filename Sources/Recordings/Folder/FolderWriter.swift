@@ -36,9 +36,11 @@ final class FolderWriter: Sendable {
     }
 
     func write(_ exchange: RecordedExchange, in slot: FolderRecorder.Slot) async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            queue.async { [self] in
-                continuation.resume(with: Result { try state.withLock { try write(exchange, in: slot, &$0) } })
+        try await StartedWork.elsewhere {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                queue.async { [self] in
+                    continuation.resume(with: Result { try state.withLock { try write(exchange, in: slot, &$0) } })
+                }
             }
         }
     }

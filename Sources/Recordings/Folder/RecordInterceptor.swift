@@ -40,7 +40,7 @@ struct RecordInterceptor: Interceptor {
                 done()
             case .exchange(let exchange):
                 // Not a child task: a cancelled caller's file is written too, or a reader would find half of a run.
-                Task {
+                Task(executorPreference: StartedWork.watcher) {
                     do {
                         try await recorder.keep(exchange, in: slot)
                     } catch {

@@ -178,7 +178,7 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
         let mark = CredentialRefresh.Flight(owner: ObjectIdentifier(self)) { [self] in
             flights.withLock { $0.isRunning(flight) }
         }
-        Task {
+        Task(executorPreference: StartedWork.watcher) { [self] in
             let result: Result<Value, any Error>
             do {
                 let outer = CredentialRefresh.flights

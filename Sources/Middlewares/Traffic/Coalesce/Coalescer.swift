@@ -91,7 +91,7 @@ final class Coalescer: Sendable {
         if request.context.deadline != nil { shared.context.deadline = deadline(of: exchange) }
         observe(.began)
         let client = request.context.clientOwner
-        let work = Task { [shared] in
+        let work = Task(executorPreference: StartedWork.watcher) { [self, shared] in
             defer { withExtendedLifetime(client) { observe(.ended) } }
             let answer: Result<HTTPResponse, any Error>
             do {

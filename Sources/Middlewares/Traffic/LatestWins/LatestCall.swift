@@ -43,7 +43,7 @@ final class LatestCall: Sendable {
     ///
     /// - Throws: `CancellationError` if the call was superseded, whatever its outcome; errors of the rest of the chain.
     func run(_ request: HTTPRequest, after wait: Wait?, next: Next) async throws -> HTTPResponse {
-        let work = Task {
+        let work = Task(executorPreference: StartedWork.watcher) {
             if let wait { try await wait.clock.sleep(for: wait.duration) }
             return try await next(request)
         }

@@ -150,7 +150,7 @@ extension SignedPins {
             defer { state.isFetching = true }
             return !state.isFetching
         }
-        if mustBegin { Task { await self.fetchAndTell() } }
+        if mustBegin { Task(executorPreference: StartedWork.watcher) { await self.fetchAndTell() } }
         for await result in results { return result }
         throw CancellationError()
     }

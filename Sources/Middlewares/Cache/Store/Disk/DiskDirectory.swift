@@ -173,8 +173,10 @@ final class DiskDirectory: Sendable {
 
     /// Suspends the task for 100 µs, even if it is cancelled.
     static func pause() async {
-        await withUnsafeContinuation { continuation in
-            DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(100)) { continuation.resume() }
+        await StartedWork.elsewhere {
+            await withUnsafeContinuation { continuation in
+                DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(100)) { continuation.resume() }
+            }
         }
     }
 

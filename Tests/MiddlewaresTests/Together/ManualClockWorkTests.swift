@@ -1,0 +1,127 @@
+import Foundation
+import TestSupport
+import Testing
+import TransportTesting
+
+@testable import Middlewares
+
+/// `ManualClock.run` waits for work that the package starts in tasks of its choice.
+@Suite(.againstHanging) struct ManualClockWorkTests {
+    private actor Hop {
+        func pass() {}
+    }
+
+    /// Lets other tasks run in between, so that work takes a while.
+    private static func work() async {
+        let hop = Hop()
+        for _ in 0..<50 { await hop.pass() }
+    }
+
+    private static let answer = Recorder { _ in
+        await work()
+        return HTTPResponse(status: 200)
+    }
+
+    /// Makes calls under a time limit of a minute on a clock of their own, again and again.
+    private func run(
+        _ interceptors: (TimeSource) -> [any Interceptor],
+        over transport: any Transport = answer,
+        _ calls: @escaping @Sendable (InterceptorChain, ManualClock) async throws -> Void
+    ) async throws {
+        for _ in 0..<100 {
+            let clock = ManualClock()
+            let time = TimeSource.manual(clock)
+            let limit: AnyInterceptor = .timeout(.seconds(60), time: time)
+            let chain = InterceptorChain([limit] + interceptors(time), transport: transport)
+            try await clock.run { try await calls(chain, clock) }
+            #expect(clock.now.elapsed == .zero)
+        }
+    }
+
+    private func tokens(_ time: TimeSource, expired: Bool) -> TokenStore {
+        let old = TokenStore.Token("old", expiresAt: expired ? .distantPast : nil)
+        return TokenStore(old, origins: [apiOrigin], time: time) { _ in
+            await Self.work()
+            return .new
+        }
+    }
+
+    @Test(arguments: [true, false]) func clockWaitsForARefresh(expired: Bool) async throws {
+        let server = TokenServer(accepting: ["new"])
+        try await run(
+            { time in
+                let tokens = tokens(time, expired: expired)
+                return [.retryOnUnauthorized(tokens), .bearerAuth(tokens)]
+            },
+            over: server
+        ) { chain, _ in #expect(try await chain.get() == 200) }
+    }
+
+    @Test func clockWaitsForASharedExchange() async throws {
+        try await run({ _ in [.coalesce()] }) { chain, _ in
+            async let other = chain.get()
+            #expect(try await (chain.get(), other) == (200, 200))
+        }
+    }
+
+    @Test func clockWaitsForTheLatestCall() async throws {
+        try await run({ [.latestWins(time: $0)] }) { chain, _ in
+            let latest = HTTPRequest(url: apiURL, context: .with(\.latestKey, "search"))
+            #expect(try await chain.send(latest).status == 200)
+        }
+    }
+
+    @Test func clockWaitsForARefreshThatAnotherRunHasStarted() async throws {
+        for _ in 0..<100 {
+            let clock = ManualClock()
+            let time = TimeSource.manual(clock)
+            let tokens = tokens(time, expired: true)
+            let chain = InterceptorChain(
+                [.timeout(.seconds(60), time: time), .retryOnUnauthorized(tokens), .bearerAuth(tokens)],
+                transport: TokenServer(accepting: ["new"])
+            )
+            async let first = clock.run { try await chain.get() }
+            async let second = clock.run { try await chain.get() }
+            #expect(try await (first, second) == (200, 200))
+            #expect(clock.now.elapsed == .zero)
+        }
+    }
+
+    @Test func clockWaitsForAValidationInTheBackground() async throws {
+        let fields: HTTPFields = [.cacheControl: "max-age=1, stale-while-revalidate=3600"]
+        for _ in 0..<100 {
+            let tally = Tally()
+            let transport = Recorder { request in
+                await Self.work()
+                return HTTPResponse(status: 200, headerFields: fields, body: HTTPBody("\(tally.count())"))
+            }
+            let clock = ManualClock()
+            let chain = InterceptorChain([.cache(.memory(), time: .manual(clock))], transport: transport)
+            let bodies = try await clock.run {
+                var bodies: [String] = []
+                for _ in 0..<3 {
+                    let response = try await chain.send(HTTPRequest(url: apiURL))
+                    bodies.append(String(decoding: try await response.body.collect(upTo: 100), as: UTF8.self))
+                    try await clock.sleep(for: .seconds(2))
+                }
+                return bodies
+            }
+            #expect(bodies == ["1", "1", "2"])
+        }
+    }
+
+    @Test func clockPassesTheSleepsOfARefresh() async throws {
+        let clock = ManualClock()
+        let time = TimeSource.manual(clock)
+        let tokens = TokenStore(.old, origins: [apiOrigin], time: time) { _ in
+            try await clock.sleep(for: .seconds(59))
+            return .new
+        }
+        let chain = InterceptorChain(
+            [.timeout(.seconds(60), time: time), .retryOnUnauthorized(tokens), .bearerAuth(tokens)],
+            transport: TokenServer(accepting: ["new"])
+        )
+        #expect(try await clock.run(failingWhenStuck: true) { try await chain.get() } == 200)
+        #expect(clock.now.elapsed == .seconds(59))
+    }
+}
