@@ -105,9 +105,11 @@ struct TransferFolder: TransferStorage, Sendable {
         return records
     }
 
-    /// Whether this module wrote a file with this name. An upload whose content is being written has a hidden name.
+    /// Whether this module wrote a file with this name. An upload whose content is being written has a hidden name, and so has a
+    /// record that Foundation is writing.
     private static func isOwn(_ name: String) -> Bool {
-        name.hasPrefix(".download-") || extensions.contains((name as NSString).pathExtension)
+        [".download-", ".dat.nosync"].contains { name.hasPrefix($0) }
+            || extensions.contains((name as NSString).pathExtension)
     }
 
     private static let extensions: Set = ["json", "upload", "incoming"]

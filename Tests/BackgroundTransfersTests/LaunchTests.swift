@@ -60,6 +60,18 @@ import Testing
         }
     }
 
+    @Test(arguments: [ListedTask.State.running, .suspended, .ending], [1, 3])
+    func taskOfAnotherAttemptIsCancelled(state: ListedTask.State, attempt: Int) {
+        var record = TransferRecord.download()
+        record.attempt = 2
+        var world = ProcessWorld(FakeDisk(records: ["a": record]))
+        let other = ListedTask(number: 3, task: TransferTask(id: record.transferID, attempt: attempt), state: state)
+        world.handle(.listed([other], isFinal: true))
+        #expect(world.cancelledNumbers == [3])
+        #expect(world.resumedNumbers.isEmpty && world.cancelled.isEmpty)
+        #expect(world.ends.map(\.ending) == [.failed(.lost)], "its own task is gone")
+    }
+
     @Test(arguments: [ListedTask.State.running, .ending])
     func taskThatRunsOrEndsIsNotResumed(state: ListedTask.State) {
         var world = ProcessWorld(FakeDisk(records: ["a": .download()]))

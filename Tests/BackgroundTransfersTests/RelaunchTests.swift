@@ -79,7 +79,8 @@ import TransportTesting
     @Test func damagedRecordIsReportedAndRemoved() async throws {
         let world = try TransferWorld()
         try FileManager.default.createDirectory(at: world.records, withIntermediateDirectories: true)
-        let names = ["a.json", "b.upload", "c.incoming", ".download-x", "kept.txt"]
+        // The last but one is left by a kill while Foundation writes a record.
+        let names = ["a.json", "b.upload", "c.incoming", ".download-x", ".dat.nosync2F51.fXMpkk", "kept.txt"]
         for name in names { try Data("{".utf8).write(to: world.records.appending(path: name)) }
         let transfers = try world.launch()
         #expect(world.problems.withLock { $0 }.count == 1)
