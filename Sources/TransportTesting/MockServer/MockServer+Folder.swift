@@ -82,7 +82,7 @@ package struct FolderResponse: Sendable {
             return
         }
         do {
-            let found = try await answers.answer(to: sent, target: request.target, isAnyOrigin: true)
+            let found = try await answers.answer(to: sent, target: request.pathAndQuery, isAnyOrigin: true)
             let response = try await MockResponse(found.answer, to: sent)
             self.init(response, found.answer.status.code, file: found.file, nil)
         } catch {
@@ -100,12 +100,17 @@ package struct FolderResponse: Sendable {
     }
 }
 
+extension MockServer.Request {
+    /// The target in its origin form, also of a request whose target is a whole URL (RFC 9112 §3.2.2).
+    fileprivate var pathAndQuery: String { query.map { "\(path)?\($0)" } ?? path }
+}
+
 extension HTTPRequest {
     /// A request as a server received it, with its body in memory; `nil` if its target isn't a path.
     fileprivate init?(_ request: MockServer.Request) {
-        guard request.target.hasPrefix("/"), let url = URL(string: "http://127.0.0.1" + request.target) else {
-            return nil
-        }
+        let target = request.pathAndQuery
+        guard request.method != .connect, target.hasPrefix("/"), let url = URL(string: "http://127.0.0.1" + target)
+        else { return nil }
         self.init(method: request.method, url: url, headerFields: request.headerFields, body: HTTPBody(request.body))
     }
 }

@@ -50,6 +50,17 @@ import Testing
         #expect(try await send("/users/42", to: server).body.bytes == Data("[1]".utf8))
     }
 
+    @Test func folderAnswersTheAbsoluteFormOfATarget() async throws {
+        let server = try MockServer(
+            serving: try folder(["GET/users/42.json": "{}", "GET/users?page=2.json": "[2]"]).url
+        )
+        let client = try RawClient(port: server.port)
+        #expect(try await client.ask(Wire.get("http://api.example.com/users/42")).body == "{}")
+        #expect(try await client.ask(Wire.get("http://api.example.com/users?page=2")).body == "[2]")
+        #expect(try await client.ask(Wire.get("http://api.example.com/users/43")).head.hasPrefix("HTTP/1.1 404"))
+        #expect(try await client.ask(Wire.get("*", method: "OPTIONS")).head.hasPrefix("HTTP/1.1 400"))
+    }
+
     @Test func missGets404AndABrokenFile500WithTheReason() async throws {
         let folder = try folder(["GET/users/42.json": "{}", "GET/bad.json": "1", "GET/bad.json.head": "?"])
         let server = try MockServer(serving: folder.url)
