@@ -84,6 +84,31 @@ import TransportTesting
         #expect(refreshes.value == 2)
     }
 
+    @Test func serverThatAcceptsAnOlderTokenDoesNotEndThePause() async throws {
+        let (arrived, gate) = (Latch(), Latch())
+        let server = Recorder { request in
+            switch request.url.path {
+            case "/slow":
+                arrived.open()
+                await gate.opened()
+                return HTTPResponse(status: 200, url: request.url)
+            case "/down" where request.headerFields[.authorization] != "Bearer old":
+                return HTTPResponse(status: 503, url: request.url)
+            default: return HTTPResponse(status: 401, url: request.url)
+            }
+        }
+        let chain = authenticatingChain(tokens(), server)
+        let (slow, down) = (try url("https://api.example.com/slow"), try url("https://api.example.com/down"))
+        async let late = chain.get(slow)
+        await arrived.opened()
+        #expect(try await chain.get(down) == 503)
+        #expect(refreshes.value == 1)
+        gate.open()
+        #expect(try await late == 200)
+        #expect(try await chain.get() == 401)
+        #expect(refreshes.value == 1)
+    }
+
     @Test(arguments: [407, 408, 429]) func answerThatDoesNotConcernTheTokenDoesNotEndThePause(status: Int) async throws
     {
         let server = Recorder { request in
