@@ -48,7 +48,7 @@ struct Uploads {
             let api = Client(baseURL: server.url, interceptors: [.validateStatus()])
             let body = try HTTPBody(file: file)
             let saved = try? JSONDecoder().decode(UnfinishedUpload.self, from: Data(contentsOf: memory))
-            let resuming = UploadResuming.draft(maxAttempts: 1).acrossLaunches(from: saved) { upload in
+            let resuming = UploadResuming.draft(patience: .zero).acrossLaunches(from: saved) { upload in
                 // A real app stores the value like a password, because its URL may be all that a stranger needs.
                 try? JSONEncoder().encode(upload).write(to: memory, options: .atomic)
             }

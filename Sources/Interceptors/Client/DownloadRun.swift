@@ -4,8 +4,8 @@ internal import Transport
 
 /// One call of a download: attempts, each through the whole chain, until the file is complete.
 ///
-/// ``DownloadDecision`` says what a response is for, ``DownloadPart`` keeps the bytes, and ``DownloadAttempts`` says when to give
-/// up.
+/// ``DownloadDecision`` says what a response is for, ``DownloadPart`` keeps the bytes, ``DownloadAttempts`` says what is progress, and
+/// ``TransferPatience`` when to give up.
 struct DownloadRun: Sendable {
     let client: Client
     let request: HTTPRequest
@@ -131,20 +131,27 @@ extension DownloadRun {
             isComposed: part.count > 0,
             ranges: resuming.ranges
         )
+        let elapsed = resuming.time.startMeasuring()
         while true {
+            var isAnswered = false
             do {
                 try Task.checkCancellation()
                 let demand = resumes ? part.demand : nil
                 let response = try await answer(to: demand, state)
+                isAnswered = true
                 guard try await use(response, for: demand, part, &state), part.isWhole else { continue }
                 if try await isRight(part, &state) { return response }
             } catch {
                 if error is CancellationError || Task.isCancelled { throw CancellationError() }
-                guard resumes, state.mayGoOn(after: error),
-                    let wait = attempts.wait(
-                        after: part.count,
-                        of: part.representation,
-                        error.refusesForNow ? error.receivedResponse : nil,
+                guard resumes, state.mayGoOn(after: error) else { throw error }
+                let response = error.receivedResponse
+                let failure: TransferPatience.Failure = isAnswered || response != nil ? .answered : .unanswered
+                attempts.note(failure, after: part.count, of: part.representation, at: elapsed())
+                let patience = attempts.patience
+                guard !patience.isOver,
+                    let wait = patience.wait(
+                        error.refusesForNow ? response : nil,
+                        error.temporaryRefusal,
                         resuming.time
                     )
                 else { throw error }
@@ -195,7 +202,7 @@ extension DownloadRun.State {
 }
 
 extension Error {
-    var isTemporaryFailureOfRange: Bool { isOrIsCausedBy(HTTPErrorCode.temporaryTransferFailures) }
+    var isTemporaryFailureOfRange: Bool { isTemporaryTransferFailure }
 
     /// Whether the server has answered that there are too many requests, or that it is overloaded (RFC 6585 §4, RFC 9110
     /// §15.6.4).

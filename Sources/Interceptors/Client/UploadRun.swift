@@ -30,6 +30,8 @@ struct UploadRun: Sendable {
         var question: HTTPResponse?
         /// The last 413, without content that would hold a connection.
         var refusal: Exchange?
+        /// The time since the call began.
+        let elapsed: @Sendable () -> Duration
     }
 
     func run() async throws -> HTTPResponse {
@@ -41,7 +43,11 @@ struct UploadRun: Sendable {
             isRepeatable: request.isRepeatable,
             isContinued: unfinished != nil
         )
-        var state = State(plan: plan, naming: UploadNaming(unfinished?.url))
+        var state = State(
+            plan: plan,
+            naming: UploadNaming(unfinished?.url),
+            elapsed: resuming.time.startMeasuring()
+        )
         while true {
             try Task.checkCancellation()
             state.plan.expire(at: CivilTime.seconds(resuming.time.now()))
@@ -109,7 +115,8 @@ struct UploadRun: Sendable {
         state.plan.limits.take(reports.limits)
         if reports.naming.url != nil || reports.naming.fault != nil { state.plan.name() }
         if let offset = reports.offset { state.plan.note(interimOffset: offset) }
-        state.plan.proceed(after: UploadOutcome(end: end, sent: end.sentNothing ? 0 : reports.sent ?? .max))
+        let sent = end.sentNothing ? 0 : reports.sent ?? .max
+        state.plan.proceed(after: UploadOutcome(end: end, sent: sent), at: state.elapsed())
         if state.plan.isOngoing, state.plan.isNamed, let fault = reports.naming.fault { state.plan.fail(fault) }
         if state.plan.acknowledged > 0 { progress?.report(state.plan.acknowledged) }
         if case .askForOffset = step, case .success(let response) = exchange, response.status.kind == .successful {
@@ -129,7 +136,7 @@ struct UploadRun: Sendable {
                 return (.failure(error), .answered(answer(response)))
             }
             let end = UploadOutcome.End.failed(
-                isTemporary: error.isOrIsCausedBy(HTTPErrorCode.temporaryTransferFailures),
+                isTemporary: error.isTemporaryTransferFailure,
                 sentNothing: (error as? any HTTPError)?.sentNothing ?? false
             )
             return (.failure(error), end)
@@ -158,13 +165,12 @@ extension UploadRun {
     private func pause(_ plan: UploadPlan, _ exchange: Exchange) -> Duration? {
         guard plan.waits else { return .zero }
         let response: HTTPResponse?
+        var refusal: (any TemporaryRefusal)?
         switch exchange {
         case .success(let answer): response = answer
-        case .failure(let error): response = error.receivedResponse
+        case .failure(let error): (response, refusal) = (error.receivedResponse, error.temporaryRefusal)
         }
-        guard let wait = TransferBackoff.wait(after: plan.attemptsWithoutProgress, response, resuming.time) else {
-            return nil
-        }
+        guard let wait = plan.patience.wait(response, refusal, resuming.time) else { return nil }
         if let left = request.context.remainingTime?(), left <= wait { return nil }
         return wait
     }

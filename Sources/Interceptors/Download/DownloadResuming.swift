@@ -1,4 +1,4 @@
-/// Whether an interrupted download continues where it stopped, and how often it tries.
+/// Whether an interrupted download continues where it stopped, and how long it tries.
 ///
 /// | value | after a temporary failure | after the end of the process |
 /// | --- | --- | --- |
@@ -6,8 +6,9 @@
 /// | ``withinCall`` | the call goes on | from the start |
 /// | ``acrossLaunches`` | the call goes on | the next call goes on |
 ///
-/// A failure is temporary if its code is `connectionLost`, `truncated`, `timedOut`, `offline`, `cannotConnect` or `cannotFindHost`. A
-/// response with an error status ends the call: `retry` repeats such requests.
+/// A failure is temporary if its code is `connectionLost`, `truncated`, `timedOut`, `offline`, `cannotConnect` or `cannotFindHost`,
+/// or if an interceptor refused the request for now, as an open circuit does. A response with an error status ends the call: `retry`
+/// repeats such requests.
 ///
 /// Bytes are kept only if the server identifies their version strongly (RFC 9110 §8.8.1), and says how many there are.
 ///
@@ -16,7 +17,9 @@ public struct DownloadResuming: Sendable {
     enum Extent: Sendable { case never, withinCall, acrossLaunches }
 
     let extent: Extent
-    let maxAttempts: Int
+    let patience: Duration
+    /// The number of consecutive responses without new bytes after which a call fails.
+    package var answerLimit = TransferPatience.usualAnswers
     /// The most ranges to download at once.
     let ranges: Int
     let time: TimeSource
@@ -36,9 +39,9 @@ public struct DownloadResuming: Sendable {
     private static let rangeLimit = 8
 
     /// The download is one request, and fails with it.
-    public static let never = Self(extent: .never, maxAttempts: 1, ranges: 1, time: .system)
+    public static let never = Self(extent: .never, patience: .zero, ranges: 1, time: .system)
 
-    /// The download goes on after temporary failures. The call fails after five consecutive attempts without new bytes.
+    /// The download goes on after temporary failures. The call fails after two minutes without new bytes.
     public static let withinCall = Self.withinCall()
 
     /// The same as ``withinCall``, and the next call goes on, also in another launch of the program.
@@ -53,34 +56,44 @@ public struct DownloadResuming: Sendable {
     /// The download goes on after temporary failures.
     ///
     /// - Parameters:
-    ///   - maxAttempts: the number of consecutive attempts without new bytes after which the call fails with the last error;
-    ///     5 by default. Each change of the content leaves one fewer.
+    ///   - patience: the time without new bytes after which the call fails with the last error, from the first of consecutive
+    ///     failures; two minutes by default. With zero, the first attempt without new bytes ends the call. Five consecutive
+    ///     responses without new bytes always end it. Each change of the content leaves one fewer.
     ///   - ranges: the most ranges to download at once, each by a request that runs the whole chain; 1 by default. Smaller numbers
     ///     count as 1, and numbers above 8 as 8. The first request is the same as for one range. Its response must have a strong
     ///     validator, a `Content-Length`, no coding and `Accept-Ranges: bytes`, or be a 206 (RFC 9110 §14). A range has at least
     ///     1 MiB. The returned response is that of the first range.
     ///   - time: its clock measures the waits between attempts, up to 0.2 s, 0.4 s and so on, at most 20 s, with full jitter.
-    public static func withinCall(maxAttempts: Int = 5, ranges: Int = 1, time: TimeSource = .system) -> Self {
-        Self(extent: .withinCall, maxAttempts: maxAttempts, ranges: ranges, time: time)
+    public static func withinCall(
+        patience: Duration = .seconds(120),
+        ranges: Int = 1,
+        time: TimeSource = .system
+    ) -> Self {
+        Self(extent: .withinCall, patience: patience, ranges: ranges, time: time)
     }
 
     /// The download goes on after temporary failures, and the next call goes on: see ``acrossLaunches``.
     ///
     /// - Parameters:
-    ///   - maxAttempts: the number of consecutive attempts without new bytes after which the call fails with the last error;
-    ///     5 by default. Each change of the content leaves one fewer.
+    ///   - patience: the time without new bytes after which the call fails with the last error, from the first of consecutive
+    ///     failures; two minutes by default. With zero, the first attempt without new bytes ends the call. Five consecutive
+    ///     responses without new bytes always end it. Each change of the content leaves one fewer.
     ///   - ranges: the most ranges to download at once, each by a request that runs the whole chain; 1 by default. Smaller numbers
     ///     count as 1, and numbers above 8 as 8. The first request is the same as for one range. Its response must have a strong
     ///     validator, a `Content-Length`, no coding and `Accept-Ranges: bytes`, or be a 206 (RFC 9110 §14). A range has at least
     ///     1 MiB. The returned response is that of the first range.
     ///   - time: its clock measures the waits between attempts, up to 0.2 s, 0.4 s and so on, at most 20 s, with full jitter.
-    public static func acrossLaunches(maxAttempts: Int = 5, ranges: Int = 1, time: TimeSource = .system) -> Self {
-        Self(extent: .acrossLaunches, maxAttempts: maxAttempts, ranges: ranges, time: time)
+    public static func acrossLaunches(
+        patience: Duration = .seconds(120),
+        ranges: Int = 1,
+        time: TimeSource = .system
+    ) -> Self {
+        Self(extent: .acrossLaunches, patience: patience, ranges: ranges, time: time)
     }
 
-    private init(extent: Extent, maxAttempts: Int, ranges: Int, time: TimeSource) {
+    private init(extent: Extent, patience: Duration, ranges: Int, time: TimeSource) {
         self.extent = extent
-        self.maxAttempts = max(1, maxAttempts)
+        self.patience = patience
         self.ranges = min(max(1, ranges), Self.rangeLimit)
         self.time = time
     }

@@ -78,7 +78,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             guard !(error is CancellationError), !Task.isCancelled, error.receivedResponse == nil else {
                 return nil
             }
-            if let refusal = error.causes.lazy.compactMap({ $0 as? any TemporaryRefusal }).first {
+            if let refusal = error.temporaryRefusal {
                 return .failed(error, wait: refusal.wait ?? .zero)
             }
             guard error.isOrIsCausedBy(Self.lostConnection) else { return nil }

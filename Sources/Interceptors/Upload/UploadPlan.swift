@@ -57,6 +57,14 @@ extension UploadOutcome.End {
     var sentNothing: Bool { if case .failed(_, sentNothing: true) = self { true } else { false } }
 }
 
+extension UploadOutcome.End {
+    /// The failure of an attempt that ended so, if it brings no progress.
+    fileprivate var failure: TransferPatience.Failure {
+        guard case .answered(let answer) = self else { return .unanswered }
+        return [409, 423].contains(answer.status) ? .locked : .answered
+    }
+}
+
 /// The decisions of an upload. A value without clock and network: it says which request comes next.
 ///
 /// ```
@@ -72,7 +80,6 @@ struct UploadPlan: Sendable {
     let length: Int64
     private let creation: UploadResuming.Creation
     private let partLimit: Int64
-    private let maxAttempts: Int
     /// Whether the creating request may be repeated although the server may have acted on it.
     private let isRepeatable: Bool
 
@@ -88,7 +95,9 @@ struct UploadPlan: Sendable {
     private var isCompleteAtServer = false
     /// Whether the last request with content was refused with a 413. The upload isn't complete at the server then.
     private(set) var isRefused = false
-    private var fruitless = 0
+    private(set) var patience: TransferPatience
+    /// The failure of the last attempt, if it brings no progress, and its time.
+    private var attempt: (failure: TransferPatience.Failure, time: Duration) = (.unanswered, .zero)
     /// Whether the next step comes after a wait.
     private(set) var waits = false
     private(set) var step: UploadStep
@@ -107,7 +116,7 @@ struct UploadPlan: Sendable {
         self.length = length
         creation = resuming.creation
         partLimit = resuming.partLimit
-        maxAttempts = resuming.maxAttempts
+        patience = TransferPatience(resuming.patience, answerLimit: resuming.answerLimit)
         // An upload of tus without bytes has no effect yet. Without content it is complete at once.
         self.isRepeatable = isRepeatable || kind == .tus && !resuming.creation.hasContent && length > 0
         isNamed = isContinued
@@ -125,15 +134,15 @@ struct UploadPlan: Sendable {
     /// Whether the request of a step completes the upload.
     func isLast(_ part: Range<Int64>) -> Bool { part.upperBound == length }
 
-    /// The number of consecutive attempts without progress.
-    var attemptsWithoutProgress: Int { fruitless }
-
     /// Takes over that the server has named the upload.
     mutating func name() { isNamed = true }
 
     /// Decides about the next step.
-    mutating func proceed(after outcome: UploadOutcome) {
+    ///
+    /// - Parameter now: the time since the upload began.
+    mutating func proceed(after outcome: UploadOutcome, at now: Duration) {
         waits = false
+        attempt = (outcome.end.failure, now)
         if case .answered(let answer) = outcome.end { limits.take(answer.limits) }
         switch step {
         case .create(let part):
@@ -151,7 +160,8 @@ struct UploadPlan: Sendable {
     /// Takes over an offset that an interim response names. It must not decrease either.
     mutating func note(interimOffset offset: Int64) {
         guard offset <= length, offset > acknowledged else { return }
-        (acknowledged, fruitless) = (offset, 0)
+        acknowledged = offset
+        patience.noteProgress()
     }
 
     /// Begins the upload from the start, if the server has said that it no longer keeps it.
@@ -233,6 +243,8 @@ extension UploadPlan {
 
     private mutating func afterQuestion(_ end: UploadOutcome.End) -> UploadStep {
         guard case .answered(let answer) = end else { return afterFailure(end) }
+        // The answer of tus to a question about an upload that is gone.
+        if kind == .tus, answer.status == 403 { return startOver() }
         guard answer.isSuccess else { return afterRefusal(answer) }
         guard let offset = answer.offset else { return .fail(.offsetMissing) }
         if let found = answer.length, found != length { return .fail(.lengthChanged) }
@@ -307,22 +319,23 @@ extension UploadPlan {
         return allowed.upperBound < part.upperBound ? allowed : nil
     }
 
-    /// Takes over the server's offset, which never decreases, and is never beyond the bytes that were sent.
+    /// Takes over the server's offset, which never decreases. With tus it is never beyond the bytes that were sent. The draft lets a
+    /// client go on that has the bytes, and this one has them all.
     private mutating func acknowledge(_ offset: Int64) -> UploadFault? {
         if offset > length { return .offsetBeyondLength }
         if offset < acknowledged { return .offsetDecreased }
-        if offset > sent { return .offsetBeyondSent }
-        if offset > acknowledged { fruitless = 0 }
+        if offset > sent, kind == .tus { return .offsetBeyondSent }
+        sent = max(sent, offset)
+        if offset > acknowledged { patience.noteProgress() }
         acknowledged = offset
         return nil
     }
 
-    /// The step after a wait, unless there were too many attempts without progress.
+    /// The step after a wait, unless the patience is over.
     private mutating func again(_ next: UploadStep) -> UploadStep {
-        fruitless += 1
+        patience.note(attempt.failure, at: attempt.time)
         waits = true
-        if fruitless < maxAttempts { return next }
-        return end
+        return patience.isOver ? end : next
     }
 
     /// The end of an upload that makes no more attempts.

@@ -1,6 +1,6 @@
 public import Transport
 
-/// Whether an interrupted upload continues where it stopped, by which protocol, and how often it tries.
+/// Whether an interrupted upload continues where it stopped, by which protocol, and how long it tries.
 ///
 /// | value | protocol | requests of an upload without trouble |
 /// | --- | --- | --- |
@@ -8,9 +8,9 @@ public import Transport
 /// | ``draft`` | "Resumable Uploads for HTTP", an Internet-Draft of the IETF | one |
 /// | ``tus`` | tus 1.0 | two |
 ///
-/// A call goes on after the codes `connectionLost`, `truncated`, `timedOut`, `offline`, `cannotConnect` and `cannotFindHost`, and
-/// after the statuses 408, 409, 423, 425, 429 and 5xx of a request that continues the upload, or of one that may be sent again. The
-/// call asks the server how many bytes it has, and sends the rest. Before that it waits as long as the server asks by `Retry-After`; if
+/// A call goes on after the codes `connectionLost`, `truncated`, `timedOut`, `offline`, `cannotConnect` and `cannotFindHost`, after
+/// the refusal of an interceptor such as an open circuit, and after the statuses 408, 409, 423, 425, 429 and 5xx of a request that
+/// continues the upload, or of one that may be sent again. The call asks the server how many bytes it has, and sends the rest. Before that it waits as long as the server asks by `Retry-After`; if
 /// the wait is more than a minute, the call ends.
 ///
 /// ```swift
@@ -39,19 +39,20 @@ public struct UploadResuming: Sendable {
     let creation: Creation
     let metadata: [String: String]
     let partLimit: Int64
-    let maxAttempts: Int
+    let patience: Duration
+    /// The number of consecutive responses without new bytes after which a call fails.
+    package var answerLimit = TransferPatience.usualAnswers
     let time: TimeSource
     private(set) var launches: UploadLaunches?
 
     /// The upload is one request, and fails with it.
-    public static let never = Self(nil, .withContent, maxAttempts: 1, time: .system)
+    public static let never = Self(nil, .withContent, patience: .zero, time: .system)
 
     /// The protocol of the Internet-Draft draft-ietf-httpbis-resumable-upload with the interop version 8. The first request has the
-    /// content. The call fails after five consecutive attempts without new bytes at the server.
+    /// content. The call fails after two minutes without new bytes at the server.
     public static let draft = Self.draft()
 
-    /// The protocol tus 1.0, whose first request has no content. The call fails after five consecutive attempts without new bytes at
-    /// the server.
+    /// The protocol tus 1.0, whose first request has no content. The call fails after two minutes without new bytes at the server.
     public static let tus = Self.tus()
 
     /// The protocol of the Internet-Draft draft-ietf-httpbis-resumable-upload with the interop version 8.
@@ -60,15 +61,18 @@ public struct UploadResuming: Sendable {
     ///   - creation: whether the first request has content; by default it has.
     ///   - partLimit: the maximum number of bytes in a request, for a proxy with such a limit. By default only the server's limit
     ///     counts. Content over the limit needs a server that is known to have the protocol.
-    ///   - maxAttempts: the number of consecutive attempts without new bytes after which the call fails; 5 by default.
-    ///   - time: its clock measures the waits between attempts, up to 0.2 s, 0.4 s and so on, at most 20 s, with full jitter.
+    ///   - patience: the time without new bytes at the server after which the call fails, from the first of consecutive
+    ///     failures; two minutes by default. With zero, the first attempt without new bytes ends the call. Five consecutive
+    ///     responses without new bytes always end it, except 409 and 423: another request may hold a lock then.
+    ///   - time: its clock measures the waits between attempts, up to 0.2 s, 0.4 s and so on, at most 20 s, with full jitter. After
+    ///     a 409 or a 423 a wait is at least 1 s.
     public static func draft(
         creation: Creation = .withContent,
         partLimit: Int64 = .max,
-        maxAttempts: Int = 5,
+        patience: Duration = .seconds(120),
         time: TimeSource = .system
     ) -> Self {
-        Self(.draft, creation, partLimit: partLimit, maxAttempts: maxAttempts, time: time)
+        Self(.draft, creation, partLimit: partLimit, patience: patience, time: time)
     }
 
     /// The protocol tus 1.0 with its extension `creation`.
@@ -79,16 +83,19 @@ public struct UploadResuming: Sendable {
     ///     name as `["filename": "film.mp4", "filetype": "video/mp4"]`. A name consists of printable ASCII characters other than
     ///     spaces and commas.
     ///   - partLimit: the maximum number of bytes in a request, for a proxy with such a limit; by default unlimited.
-    ///   - maxAttempts: the number of consecutive attempts without new bytes after which the call fails; 5 by default.
-    ///   - time: its clock measures the waits between attempts, up to 0.2 s, 0.4 s and so on, at most 20 s, with full jitter.
+    ///   - patience: the time without new bytes at the server after which the call fails, from the first of consecutive
+    ///     failures; two minutes by default. With zero, the first attempt without new bytes ends the call. Five consecutive
+    ///     responses without new bytes always end it, except 409 and 423: another request may hold a lock then.
+    ///   - time: its clock measures the waits between attempts, up to 0.2 s, 0.4 s and so on, at most 20 s, with full jitter. After
+    ///     a 409 or a 423 a wait is at least 1 s.
     public static func tus(
         creation: Creation = .withoutContent,
         metadata: [String: String] = [:],
         partLimit: Int64 = .max,
-        maxAttempts: Int = 5,
+        patience: Duration = .seconds(120),
         time: TimeSource = .system
     ) -> Self {
-        Self(.tus, creation, metadata: metadata, partLimit: partLimit, maxAttempts: maxAttempts, time: time)
+        Self(.tus, creation, metadata: metadata, partLimit: partLimit, patience: patience, time: time)
     }
 
     /// The upload can be continued in another launch of the program.
@@ -122,14 +129,14 @@ public struct UploadResuming: Sendable {
         _ creation: Creation,
         metadata: [String: String] = [:],
         partLimit: Int64 = .max,
-        maxAttempts: Int,
+        patience: Duration,
         time: TimeSource
     ) {
         self.kind = kind
         self.creation = creation
         self.metadata = metadata
         self.partLimit = max(1, partLimit)
-        self.maxAttempts = max(1, maxAttempts)
+        self.patience = patience
         self.time = time
     }
 }

@@ -70,7 +70,7 @@ struct TusUploadTests {
         try await TusServer.run { server in
             let target = RequestTarget(try server.url("/files/"))
             let saved = Mutex<UnfinishedUpload?>(nil)
-            let resuming = UploadResuming.tus(metadata: Self.metadata, partLimit: 1_000_000, maxAttempts: 1)
+            let resuming = UploadResuming.tus(metadata: Self.metadata, partLimit: 1_000_000, patience: .zero)
                 .acrossLaunches { upload in saved.withLock { $0 = upload } }
             let parts = Mutex(0)
             let breaking = Client(interceptors: [

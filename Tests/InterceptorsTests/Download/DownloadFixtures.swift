@@ -33,11 +33,18 @@ extension Data {
 
 extension TimeSource {
     /// No wait between two attempts.
-    static let impatient = TimeSource(random: RandomSource { 0 })
+    static var impatient: TimeSource { .leaping }
 }
 
 extension DownloadResuming {
-    static let bothExtents = [Self.withinCall(time: .impatient), .acrossLaunches(time: .impatient)]
+    static var bothExtents: [Self] { [Self.withinCall(time: .impatient), .acrossLaunches(time: .impatient)] }
+
+    /// Gives up after some responses without new bytes.
+    static func withinCall(answers: Int) -> Self {
+        var resuming = Self.withinCall(time: .impatient)
+        resuming.answerLimit = answers
+        return resuming
+    }
 }
 
 /// A destination in a folder that is empty at first.

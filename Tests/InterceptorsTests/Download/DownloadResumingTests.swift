@@ -40,7 +40,7 @@ import TransportTesting
     @Test func aLaterCallGoesOn() async throws {
         let place = try Destination()
         let stub = RangedFile(film).stub(cuts: [40, 0])
-        let once = DownloadResuming.acrossLaunches(maxAttempts: 1, time: .impatient)
+        let once = DownloadResuming.acrossLaunches(patience: .zero, time: .impatient)
         await #expect(throws: TransportError.self) {
             try await makeClient(stub).download("/film", to: place.file, resuming: once)
         }
@@ -56,7 +56,7 @@ import TransportTesting
         let stub = RangedFile(film).stub(cuts: [40, 0])
         await #expect(throws: TransportError.self) {
             try await makeClient(stub)
-                .download("/film", to: place.file, resuming: .withinCall(maxAttempts: 1, time: .impatient))
+                .download("/film", to: place.file, resuming: .withinCall(patience: .zero, time: .impatient))
         }
         #expect(place.names.isEmpty)
     }
@@ -64,7 +64,7 @@ import TransportTesting
     @Test func anotherURLStartsFromTheBeginning() async throws {
         let place = try Destination()
         let stub = RangedFile(film).stub(cuts: [40, 0])
-        let once = DownloadResuming.acrossLaunches(maxAttempts: 1, time: .impatient)
+        let once = DownloadResuming.acrossLaunches(patience: .zero, time: .impatient)
         await #expect(throws: TransportError.self) {
             try await makeClient(stub).download("/film", to: place.file, resuming: once)
         }
@@ -118,7 +118,7 @@ import TransportTesting
             )
             return response
         }
-        let once = DownloadResuming.acrossLaunches(maxAttempts: 1, time: .impatient)
+        let once = DownloadResuming.acrossLaunches(patience: .zero, time: .impatient)
         await #expect(throws: TransportError.self) {
             try await makeClient(lost).download("/film", to: place.file, resuming: once)
         }
@@ -142,7 +142,7 @@ import TransportTesting
         let place = try Destination()
         let file = RangedFile(film).stub(cuts: [40, 0])
         let stub = StubTransport(fallback: file)
-        let once = DownloadResuming.acrossLaunches(maxAttempts: 1, time: .impatient)
+        let once = DownloadResuming.acrossLaunches(patience: .zero, time: .impatient)
         await #expect(throws: TransportError.self) {
             try await makeClient(stub).download("/film", to: place.file, resuming: once)
         }
@@ -206,7 +206,7 @@ import TransportTesting
         try DownloadResuming.removeParts(of: place.file)
         #expect(place.names.isEmpty)
         let stub = RangedFile(film).stub(cuts: [40, 0])
-        let once = DownloadResuming.acrossLaunches(maxAttempts: 1, time: .impatient)
+        let once = DownloadResuming.acrossLaunches(patience: .zero, time: .impatient)
         await #expect(throws: TransportError.self) {
             try await makeClient(stub).download("/film", to: place.file, resuming: once)
         }
@@ -248,7 +248,7 @@ import TransportTesting
     @Test func aPartThatSomebodyShortenedStartsFromTheBeginning() async throws {
         let place = try Destination()
         let stub = RangedFile(film).stub(cuts: [40, 0])
-        let once = DownloadResuming.acrossLaunches(maxAttempts: 1, time: .impatient)
+        let once = DownloadResuming.acrossLaunches(patience: .zero, time: .impatient)
         await #expect(throws: TransportError.self) {
             try await makeClient(stub).download("/film", to: place.file, resuming: once)
         }
@@ -265,7 +265,7 @@ import TransportTesting
             try await makeClient(stub).download(
                 "/film?token=hush",
                 to: place.file,
-                resuming: .acrossLaunches(maxAttempts: 1, time: .impatient)
+                resuming: .acrossLaunches(patience: .zero, time: .impatient)
             )
         }
         let state = try Data(contentsOf: place.folder.file(".film.mp4.part-state"))

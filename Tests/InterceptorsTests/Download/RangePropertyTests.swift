@@ -26,9 +26,9 @@ import TransportTesting
         var resuming = DownloadResuming.pieces(
             Int.random(in: 2...8, using: &random),
             of: Int64.random(in: 1...40, using: &random),
-            acrossLaunches: acrossLaunches,
-            attempts: Int.random(in: 1...8, using: &random)
+            acrossLaunches: acrossLaunches
         )
+        resuming.answerLimit = Int.random(in: 1...8, using: &random)
         resuming.checkpoint.bytes = Int64.random(in: 1...10, using: &random)
         return resuming
     }

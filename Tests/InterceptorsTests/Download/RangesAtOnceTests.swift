@@ -9,11 +9,16 @@ import TransportTesting
 
 extension DownloadResuming {
     /// Several ranges at once, of contents as small as a test's.
-    static func pieces(_ ranges: Int, of smallest: Int64 = 20, acrossLaunches: Bool = true, attempts: Int = 5) -> Self {
+    static func pieces(
+        _ ranges: Int,
+        of smallest: Int64 = 20,
+        acrossLaunches: Bool = true,
+        patience: Duration = .seconds(120)
+    ) -> Self {
         var resuming =
             acrossLaunches
-            ? Self.acrossLaunches(maxAttempts: attempts, ranges: ranges, time: .impatient)
-            : .withinCall(maxAttempts: attempts, ranges: ranges, time: .impatient)
+            ? Self.acrossLaunches(patience: patience, ranges: ranges, time: .impatient)
+            : .withinCall(patience: patience, ranges: ranges, time: .impatient)
         resuming.smallestRange = smallest
         return resuming
     }
@@ -111,7 +116,7 @@ extension DownloadResuming {
         let place = try Destination()
         await #expect(throws: TransportError.self) {
             try await makeClient(RangedFile(film).stub(cuts: [40, 0]))
-                .download("/film", to: place.file, resuming: .pieces(1, attempts: 1))
+                .download("/film", to: place.file, resuming: .pieces(1, patience: .zero))
         }
         let stub = RangedFile(film).stub()
         let response = try await makeClient(stub).download("/film", to: place.file, resuming: .pieces(3))
@@ -125,7 +130,7 @@ extension DownloadResuming {
     private func breakOff(_ place: Destination) async throws {
         let stub = RangedFile(film).stub(cuts: [14, 7, 14, 7] + Array(repeating: 0, count: 20))
         await #expect(throws: TransportError.self) {
-            try await makeClient(stub).download("/film", to: place.file, resuming: .pieces(4, attempts: 1))
+            try await makeClient(stub).download("/film", to: place.file, resuming: .pieces(4, patience: .zero))
         }
         #expect(stub.openBodies == 0)
     }

@@ -6,13 +6,13 @@ import TransportTesting
 
 extension TimeSource {
     /// No wait between two attempts.
-    static let hasty = TimeSource(random: RandomSource { 0 })
+    static var hasty: TimeSource { .leaping }
 }
 
 extension UploadResuming {
-    static let hastyDraft = Self.draft(time: .hasty)
-    static let hastyTus = Self.tus(time: .hasty)
-    static let bothProtocols = [hastyDraft, hastyTus]
+    static var hastyDraft: Self { .draft(time: .hasty) }
+    static var hastyTus: Self { .tus(time: .hasty) }
+    static var bothProtocols: [Self] { [hastyDraft, hastyTus] }
 
     var isTus: Bool { kind == .tus }
 }

@@ -5,10 +5,9 @@ import Testing
 
 /// The decisions of an upload of 100 bytes, without a network.
 @Suite(.againstHanging) struct UploadPlanTests {
-    private func plan(_ kind: UploadProtocol, sent: Int64 = 60, maxAttempts: Int = 5) -> UploadPlan {
-        let resuming: UploadResuming =
-            kind == .draft
-            ? .draft(maxAttempts: maxAttempts) : .tus(creation: .withContent, maxAttempts: maxAttempts)
+    private func plan(_ kind: UploadProtocol, sent: Int64 = 60, answers: Int = 5) -> UploadPlan {
+        var resuming: UploadResuming = kind == .draft ? .draft : .tus(creation: .withContent)
+        resuming.answerLimit = answers
         var plan = UploadPlan(kind, length: 100, resuming: resuming, isRepeatable: false)
         plan.name()
         plan.proceed(after: UploadOutcome(end: .failed(isTemporary: true, sentNothing: false), sent: sent))
@@ -23,8 +22,8 @@ import Testing
     }
 
     @Test(
-        arguments: [(60, .append(60..<100)), (0, .append(0..<100)), (61, .fail(.offsetBeyondSent))]
-            + [(101, .fail(.offsetBeyondLength)), (nil, .fail(.offsetMissing))] as [(Int64?, UploadStep)]
+        arguments: [(60, .append(60..<100)), (0, .append(0..<100)), (101, .fail(.offsetBeyondLength))]
+            + [(nil, .fail(.offsetMissing))] as [(Int64?, UploadStep)]
     )
     func theOffsetDecidesAboutTheNextPart(offset: Int64?, step: UploadStep) {
         for kind in [UploadProtocol.draft, .tus] {
@@ -33,6 +32,91 @@ import Testing
             #expect(plan.step == step)
             #expect(!plan.waits)
         }
+    }
+
+    @Test func offsetBeyondTheSentBytesIsAllowedByTheDraftAlone() {
+        var draft = plan(.draft)
+        draft.proceed(after: answer(200, 61))
+        #expect(draft.step == .append(61..<100))
+        var tus = plan(.tus)
+        tus.proceed(after: answer(200, 61))
+        #expect(tus.step == .fail(.offsetBeyondSent))
+    }
+
+    @Test func draftGoesOnFromAnOffsetThatWasNeverSent() {
+        // Nothing was sent, and the server has all of it from elsewhere.
+        var plan = plan(.draft, sent: 0)
+        plan.proceed(after: answer(200, 100))
+        #expect(plan.step == .append(100..<100))
+        plan.proceed(after: answer(404))
+        #expect(plan.step == .fail(.forgotten), "it may be complete")
+    }
+
+    @Test func refusalOfAQuestionByTusSaysThatTheUploadIsGone() {
+        var asked = plan(.tus)
+        asked.proceed(after: answer(403))
+        #expect(asked.step == .create(0..<100))
+        var sent = plan(.tus, sent: 100)
+        sent.proceed(after: answer(403))
+        #expect(sent.step == .fail(.forgotten))
+    }
+
+    // MARK: Progress
+
+    /// Fails without a response for as long as the plan asks on. Each question gets the same offset.
+    private func fail(_ plan: inout UploadPlan, interimOffset: Int64? = nil) -> Duration {
+        var now = Duration.zero
+        for _ in 0..<30 where plan.isOngoing {
+            now += .seconds(10)
+            let end = UploadOutcome.End.failed(isTemporary: true, sentNothing: false)
+            if case .append = plan.step {
+                if let interimOffset { plan.note(interimOffset: interimOffset) }
+                plan.proceed(after: UploadOutcome(end: end, sent: 0), at: now)
+            } else {
+                plan.proceed(after: answer(204, 40), at: now)
+            }
+        }
+        return now
+    }
+
+    @Test(arguments: [UploadProtocol.draft, .tus]) func offsetThatDoesNotMoveIsNoProgress(kind: UploadProtocol) {
+        var plan = plan(kind)
+        let end = fail(&plan)
+        #expect(plan.step == .giveUp)
+        // The question at 10 s brings 40 bytes. The first failure after it is at 20 s.
+        #expect(end == .seconds(140))
+    }
+
+    @Test func interimOffsetThatDoesNotMoveIsNoProgress() {
+        var plan = plan(.draft)
+        let end = fail(&plan, interimOffset: 40)
+        #expect(plan.step == .giveUp)
+        #expect(end == .seconds(140))
+    }
+
+    @Test(arguments: [UploadProtocol.draft, .tus])
+    func acknowledgementThatDoesNotMoveComesBeforeAWait(kind: UploadProtocol) {
+        var plan = plan(kind)
+        plan.limits.maxAppendSize = 10
+        plan.proceed(after: answer(204, 40))
+        #expect(!plan.waits)
+        plan.proceed(after: answer(204, 40))
+        #expect(plan.step == .append(40..<50) && plan.waits)
+        plan.proceed(after: answer(204, 50))
+        #expect(plan.step == .append(50..<60) && !plan.waits)
+    }
+
+    @Test func partThatIsTooLargeIsAskedAbout() {
+        var plan = plan(.draft)
+        plan.proceed(after: answer(204, 40))
+        var refusal = UploadAnswer(status: 413)
+        refusal.limits.maxAppendSize = 10
+        plan.proceed(after: UploadOutcome(end: .answered(refusal), sent: 0))
+        #expect(plan.step == .askForOffset && plan.waits)
+        plan.proceed(after: answer(204, 45))
+        #expect(plan.step == .append(45..<55))
+        plan.proceed(after: answer(413))
+        #expect(plan.step == .giveUp, "without a smaller limit")
     }
 
     @Test func theOffsetNeverDecreases() {
@@ -96,13 +180,14 @@ import Testing
     }
 
     @Test(arguments: [404, 410, 503, nil]) func anUploadThatIsCompleteAtTheServerNeverStartsOver(status: Int?) {
-        var plan = plan(.draft, sent: 100, maxAttempts: 3)
-        for _ in 0..<10 where plan.step == .askForOffset || plan.step == .append(100..<100) {
-            if plan.step == .askForOffset, plan.attemptsWithoutProgress < 2 {
-                plan.proceed(after: answer(204, 100, complete: true))
+        var plan = plan(.draft, sent: 100, answers: 3)
+        for round in 0..<10 where plan.step == .askForOffset || plan.step == .append(100..<100) {
+            let now = Duration.seconds(30 * round)
+            if plan.step == .askForOffset, plan.patience.failures < 2 {
+                plan.proceed(after: answer(204, 100, complete: true), at: now)
             } else {
                 let end = status.map { UploadOutcome.End.answered(UploadAnswer(status: $0)) }
-                plan.proceed(after: UploadOutcome(end: end ?? .failed(isTemporary: true, sentNothing: false)))
+                plan.proceed(after: UploadOutcome(end: end ?? .failed(isTemporary: true, sentNothing: false)), at: now)
             }
         }
         #expect(plan.step == .finishWithOffset)
@@ -125,12 +210,13 @@ import Testing
     }
 
     @Test func anInterimOffsetIsProgress() {
-        var plan = plan(.draft, maxAttempts: 3)
+        var plan = plan(.draft, answers: 3)
         for offset in stride(from: Int64(2), through: 40, by: 2) {
             plan.proceed(after: answer(204, offset))
             guard case .append = plan.step else { break }
             plan.note(interimOffset: offset + 1)
-            plan.proceed(after: UploadOutcome(end: .failed(isTemporary: true, sentNothing: false), sent: 2))
+            let outcome = UploadOutcome(end: .failed(isTemporary: true, sentNothing: false), sent: 2)
+            plan.proceed(after: outcome, at: .seconds(30 * offset))
         }
         #expect(plan.step == .askForOffset)
     }
@@ -156,9 +242,11 @@ import Testing
 
     @Test(arguments: [400, 401, 403, 405, 411, 415, 422, 301]) func aRefusalEndsTheUpload(status: Int) {
         for kind in [UploadProtocol.draft, .tus] {
-            var asked = plan(kind)
-            asked.proceed(after: answer(status))
-            #expect(asked.step == .giveUp)
+            if kind == .draft || status != 403 {
+                var asked = plan(kind)
+                asked.proceed(after: answer(status))
+                #expect(asked.step == .giveUp)
+            }
             var appended = plan(kind)
             appended.proceed(after: answer(204, 40))
             appended.proceed(after: answer(status))
@@ -167,9 +255,9 @@ import Testing
     }
 
     @Test func aSuccessWithoutNewBytesIsCounted() {
-        var plan = plan(.tus, maxAttempts: 3)
+        var plan = plan(.tus, answers: 3)
         plan.proceed(after: answer(200, 0))
-        for _ in 0..<2 {
+        for _ in 0..<3 {
             #expect(plan.step == .append(0..<100))
             plan.proceed(after: answer(204, 0))
         }
@@ -198,6 +286,11 @@ import Testing
     @Test func aPartNearTheEndOfAHugeContentDoesNotOverflow() {
         #expect(UploadLimits().part(from: .max - 1, of: .max, upTo: .max) == (.max - 1)..<(.max))
     }
+}
+
+extension UploadPlan {
+    /// Decides at the beginning of the upload.
+    fileprivate mutating func proceed(after outcome: UploadOutcome) { proceed(after: outcome, at: .zero) }
 }
 
 /// How the fields of a response are read.

@@ -69,9 +69,10 @@ import TransportTesting
         let refusal = UploadServer.Fault.refuse(503, [.retryAfter: "1"])
         let server = UploadServer(faults: [.cut(after: 40)] + Array(repeating: refusal, count: 7))
         let time = TimeSource(clock: clock, random: RandomSource { .max })
-        try await clock.run {
-            _ = try await server.client().uploadPieces(content, resuming: .draft(maxAttempts: 20, time: time))
-        }
+        var resuming = UploadResuming.draft(time: time)
+        resuming.answerLimit = 20
+        let patient = resuming
+        try await clock.run { _ = try await server.client().uploadPieces(content, resuming: patient) }
         #expect(server.completed == [content])
         // 0.2 s after the break, then 1 s for the backoffs below it, then 1.6, 3.2, 6.4, 12.8 and 20 s.
         #expect(clock.now.elapsed > .seconds(45) && clock.now.elapsed < .seconds(50))

@@ -22,7 +22,7 @@ import TransportTesting
                 try await client.download(
                     "/film",
                     to: folder.file("film"),
-                    resuming: .withinCall(maxAttempts: 20, time: time),
+                    resuming: .withinCall(time: time),
                     context: .with(\.deadline, Deadline(after: .milliseconds(500), time: time))
                 )
             }

@@ -51,9 +51,8 @@ import Testing
     }
 
     @Test func folderAnswersTheAbsoluteFormOfATarget() async throws {
-        let server = try MockServer(
-            serving: try folder(["GET/users/42.json": "{}", "GET/users?page=2.json": "[2]"]).url
-        )
+        let folder = try folder(["GET/users/42.json": "{}", "GET/users?page=2.json": "[2]"])
+        let server = try MockServer(serving: folder.url)
         let client = try RawClient(port: server.port)
         #expect(try await client.ask(Wire.get("http://api.example.com/users/42")).body == "{}")
         #expect(try await client.ask(Wire.get("http://api.example.com/users?page=2")).body == "[2]")

@@ -8,9 +8,18 @@ enum TransferBackoff {
     }
 }
 
+extension Error {
+    /// Whether another attempt of a transfer may succeed after this failure.
+    var isTemporaryTransferFailure: Bool {
+        isOrIsCausedBy(HTTPErrorCode.temporaryTransferFailures) || temporaryRefusal != nil
+    }
+
+    /// The refusal of an interceptor that caused the error, if any.
+    var temporaryRefusal: (any TemporaryRefusal)? { causes.lazy.compactMap { $0 as? any TemporaryRefusal }.first }
+}
+
 extension HTTPErrorCode {
-    /// The failures after which another attempt of a transfer may succeed.
-    static let temporaryTransferFailures: Set<HTTPErrorCode> = [
+    fileprivate static let temporaryTransferFailures: Set<HTTPErrorCode> = [
         .offline, .cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .truncated, .readerTooSlow,
     ]
 }
