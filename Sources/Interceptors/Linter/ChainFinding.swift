@@ -51,7 +51,7 @@ extension ChainRule {
     public static let credentialOutsideRenewal = Self(rawValue: "credentialOutsideRenewal")
     /// Nothing inside an element that renews a credential adds the renewed one.
     public static let renewalWithoutCredential = Self(rawValue: "renewalWithoutCredential")
-    /// An element adds a credential to requests that have one already.
+    /// An element adds a credential to requests that have one already, or that get another one further inside.
     public static let credentialNeverSent = Self(rawValue: "credentialNeverSent")
     /// An element that adds a credential is inside one that shares responses.
     public static let credentialInsideSharing = Self(rawValue: "credentialInsideSharing")
@@ -83,12 +83,18 @@ extension ChainRule {
     public static let breakerOutsideRetry = Self(rawValue: "breakerOutsideRetry")
     /// A limit is outside a retry.
     public static let limitOutsideRetry = Self(rawValue: "limitOutsideRetry")
+    /// The attempts of one call open a circuit.
+    public static let breakerOpenedByOneCall = Self(rawValue: "breakerOpenedByOneCall")
+    /// A hedge is inside a hedge.
+    public static let hedgeInsideHedge = Self(rawValue: "hedgeInsideHedge")
     /// A hedge is outside a retry.
     public static let hedgeOutsideRetry = Self(rawValue: "hedgeOutsideRetry")
     /// A limit is outside a hedge.
     public static let limitOutsideHedge = Self(rawValue: "limitOutsideHedge")
     /// A limit is outside a cache.
     public static let limitOutsideCache = Self(rawValue: "limitOutsideCache")
+    /// A limit is outside an element whose callers share one exchange.
+    public static let limitOutsideCoalescing = Self(rawValue: "limitOutsideCoalescing")
     /// A limit on concurrent requests is outside the renewal of a credential.
     public static let permitHeldDuringRenewal = Self(rawValue: "permitHeldDuringRenewal")
     /// A timeout can never act, because of another one.
@@ -105,6 +111,8 @@ extension ChainRule {
     public static let statusJudgedInsideCache = Self(rawValue: "statusJudgedInsideCache")
     /// The content of a response changes inside a cache.
     public static let contentChangedInsideCache = Self(rawValue: "contentChangedInsideCache")
+    /// Two elements take the envelope off the same responses.
+    public static let unwrappedTwice = Self(rawValue: "unwrappedTwice")
     /// A cache is inside a cache.
     public static let cacheInsideCache = Self(rawValue: "cacheInsideCache")
     /// A cache is outside the element that follows redirects.

@@ -7,6 +7,7 @@ public struct ChainRole: Sendable {
         case wish(ChainRole, isInside: Bool, because: String?)
         case subject(ObjectIdentifier, origins: Set<Origin>?, isConstant: Bool)
         case limit(Duration?)
+        case count(Int)
         case fields([HTTPField.Name])
         case redaction(Redaction)
         case statuses(Set<Int>)
@@ -50,6 +51,8 @@ public struct ChainRole: Sendable {
         "answersChallenges": ["resends"], "retriesUnauthorized": ["retries"], "stores": ["shares"],
         "keepsCookies": ["addsCredentials"], "addsCredentials": ["identifiesCaller"],
         "addsFieldsEverywhere": ["identifiesCaller"], "judgesByClosure": ["judges"],
+        "addsAuthorizationEverywhere": ["addsFieldsEverywhere"],
+        "forcesAuthorization": ["addsAuthorizationEverywhere"], "unwraps": ["changesResponse"],
         "identifiesCaller": ["changesRequest"], "compresses": ["changesRequest"],
         "limitsRate": ["limits"], "limitsConcurrency": ["limits"], "breaksCircuit": ["limits"],
     ]
@@ -163,6 +166,12 @@ extension ChainRole {
     /// Retries outcomes with these statuses only; 0 stands for a failed connection.
     package static func retries(on statuses: Set<Int>) -> Self { retries.with(.statuses(statuses)) }
 
+    /// Sends a request up to this number of times.
+    package static func retries(upTo attempts: Int) -> Self { retries.with(.count(attempts)) }
+
+    /// Refuses requests to a host after this number of failures in a row.
+    package static func breaksCircuit(after failures: Int) -> Self { breaksCircuit.with(.count(failures)) }
+
     /// Turns responses with these statuses into errors.
     package static func judges(rejecting statuses: Set<Int>) -> Self { judges.with(.statuses(statuses)) }
     /// Turns responses into errors as a closure decides; implies ``judges``.
@@ -172,6 +181,12 @@ extension ChainRole {
 
     /// Adds fields with a credential to all requests, even to those for other servers; implies ``identifiesCaller``.
     package static let addsFieldsEverywhere = Self(id: "addsFieldsEverywhere")
+    /// Adds `Authorization` to all requests that have none; implies ``addsFieldsEverywhere``.
+    package static let addsAuthorizationEverywhere = Self(id: "addsAuthorizationEverywhere")
+    /// Replaces the `Authorization` of all requests; implies ``addsAuthorizationEverywhere``.
+    package static let forcesAuthorization = Self(id: "forcesAuthorization")
+    /// Replaces an envelope by its payload; implies ``changesResponse``.
+    package static let unwraps = Self(id: "unwraps")
     /// Adds a value that differs for each request, such as a signature.
     package static let changesEachTime = Self(id: "changesEachTime")
     /// Calls a closure that may add a credential.

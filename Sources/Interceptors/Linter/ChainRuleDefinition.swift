@@ -80,6 +80,15 @@ struct ChainRuleDefinition: Sendable {
         }
     }
 
+    /// Matches of two elements of which the outer one is enough.
+    static func oneIsEnough(_ matches: [Match]) -> [Match] {
+        matches.map { match in
+            var match = match
+            match.remedy = "only one of them: [\(match.elements[0].code)]"
+            return match
+        }
+    }
+
     /// All pairs of an outer and an inner element with these roles.
     static func pairs(
         _ outer: ChainRole,

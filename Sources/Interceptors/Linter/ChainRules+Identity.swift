@@ -71,7 +71,7 @@ extension ChainRuleDefinition {
                             "The inner token is sent only while the outer one is missing, after a sign-out for instance."
                     }
                     return match
-                }
+                } + hiddenByFields(chain)
             }
         ),
         Self(
@@ -158,6 +158,31 @@ extension ChainRuleDefinition {
         guard let first = outer.placement, let second = inner.placement else { return false }
         return first.subject != nil && second.subject != nil && first.subject != second.subject
             && first.secretFields.contains(.authorization) && second.secretFields.contains(.authorization)
+    }
+
+    /// Tokens of elements beside one that adds `Authorization` to all requests: outside, it comes first, and inside, a forced field
+    /// replaces the token.
+    private static func hiddenByFields(_ chain: LintedChain) -> [Match] {
+        @Sendable func isHidden(_ token: LintedChain.Element, by fields: LintedChain.Element) -> Bool {
+            token.placement?.secretFields.contains(.authorization) == true
+                && (origins(of: fields) == nil || areForOneOrigin(fields, token))
+        }
+        let outside = pairs(.addsAuthorizationEverywhere, outside: .addsCredentials) { fields, token, _ in
+            isHidden(token, by: fields)
+        }
+        let inside = pairs(.addsCredentials, outside: .forcesAuthorization) { token, fields, _ in
+            isHidden(token, by: fields)
+        }
+        return (outside(chain) + inside(chain)).map { match in
+            var match = match
+            let isOutside = match.elements[0].has(.addsFieldsEverywhere)
+            let (fields, token) = (match.elements[isOutside ? 0 : 1], match.elements[isOutside ? 1 : 0])
+            match.message =
+                "\(fields.label) sets the Authorization of each request, so \(token.label) never sends its credential."
+            match.harm = "The fixed Authorization is sent even after a 401 and a refresh: nothing renews it."
+            match.remedy = "[\(token.code)] without Authorization in \(fields.name)"
+            return match
+        }
     }
 
     /// The only origins whose requests get a credential; `nil` if they depend on the client.

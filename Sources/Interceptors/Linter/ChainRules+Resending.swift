@@ -29,6 +29,35 @@ extension ChainRuleDefinition {
             matches: pairs(.breaksCircuit, outside: .retries)
         ),
         Self(
+            .breakerOpenedByOneCall,
+            .doubtful,
+            wrong: "[.retry(3), .circuitBreaker(.consecutiveFailures(3))]",
+            right: "[.retry(3), .circuitBreaker(.consecutiveFailures(6))]",
+            harm:
+                "One call whose attempts all fail opens the circuit: a single bad path makes the host refuse all calls.",
+            matches: { chain in
+                pairs(.retries, outside: .breaksCircuit)(chain).compactMap { match in
+                    let (retry, breaker) = (match.elements[0], match.elements[1])
+                    guard let attempts = retry.placement?.count(of: .retries),
+                        let failures = breaker.placement?.count(of: .breaksCircuit), failures <= attempts
+                    else { return nil }
+                    var match = match
+                    match.message =
+                        "\(breaker.label) opens after \(failures) failures, and \(retry.label) may add \(attempts)."
+                    match.remedy = ".circuitBreaker(.consecutiveFailures(\(2 * attempts)))"
+                    return match
+                }
+            }
+        ),
+        Self(
+            .hedgeInsideHedge,
+            .doubtful,
+            wrong: "[.hedge(after: .milliseconds(300)), .hedge(after: .milliseconds(300))]",
+            right: "[.hedge(after: .milliseconds(300))]",
+            harm: "Each of the two requests is sent a second time: a slow server gets four requests for one call.",
+            matches: { oneIsEnough(pairs(.hedges, outside: .hedges)($0)) }
+        ),
+        Self(
             .hedgeOutsideRetry,
             .doubtful,
             wrong: "[.hedge(after: .milliseconds(300)), .retry(3)]",
@@ -71,6 +100,16 @@ extension ChainRuleDefinition {
             harm:
                 "A stored response waits for a permit or a token that it doesn't need, and an open circuit refuses it.",
             matches: pairs(.limits, outside: .stores)
+        ),
+        Self(
+            .limitOutsideCoalescing,
+            .doubtful,
+            wrong: "[.limitConcurrency(32), .coalesce()]",
+            right: "[.coalesce(), .limitConcurrency(32)]",
+            harm:
+                "Each call that waits for the shared exchange takes a permit or a token, so other calls wait; a circuit counts"
+                + " one failure for each.",
+            matches: pairs(.limits, outside: .shares) { _, sharing, _ in !sharing.has(.stores) }
         ),
         Self(
             .permitHeldDuringRenewal,

@@ -52,6 +52,15 @@ extension ChainRuleDefinition {
             matches: pairs(.stores, outside: .changesResponse)
         ),
         Self(
+            .unwrappedTwice,
+            .doubtful,
+            wrong: "[.unwrapEnvelope(payload: \"data\"), .unwrapEnvelope(payload: \"data\")]",
+            right: "[.unwrapEnvelope(payload: \"data\")]",
+            harm:
+                "The outer one gets the payload and finds no envelope: each call fails, or the outer one does nothing.",
+            matches: { oneIsEnough(pairs(.unwraps, outside: .unwraps)($0)) }
+        ),
+        Self(
             .cacheInsideCache,
             .doubtful,
             wrong: "[.cache(.memory()), .cache(.disk(at: caches))]",

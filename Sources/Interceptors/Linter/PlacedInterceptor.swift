@@ -51,6 +51,8 @@ public struct Placement: Sendable, ExpressibleByArrayLiteral {
     private(set) var redaction: Redaction?
     /// The statuses that a role is about, by the role's id.
     private var statuses: [String: Set<Int>] = [:]
+    /// The numbers that a role is about, by the role's id.
+    private var counts: [String: Int] = [:]
     /// The element's name in code, if its type's name doesn't tell.
     private(set) var spelling: String?
     /// The element's settings in code; `nil` if they are unknown or long.
@@ -69,6 +71,9 @@ public struct Placement: Sendable, ExpressibleByArrayLiteral {
     /// The statuses that a role is about; `nil` if it may be about any.
     func statuses(of role: ChainRole) -> Set<Int>? { statuses[role.id] }
 
+    /// The number that a role is about; `nil` if it is unknown.
+    func count(of role: ChainRole) -> Int? { counts[role.id] }
+
     private mutating func add(_ role: ChainRole) {
         switch role.detail {
         case .wish(let other, let isInside, let reason):
@@ -85,6 +90,7 @@ public struct Placement: Sendable, ExpressibleByArrayLiteral {
         case .fields(let names): secretFields += names
         case .redaction(let redaction): self.redaction = redaction
         case .statuses(let codes): statuses[role.id] = codes
+        case .count(let count): counts[role.id] = count
         }
         if !declared.contains(role.name) { declared.append(role.name) }
         insert(role.id)

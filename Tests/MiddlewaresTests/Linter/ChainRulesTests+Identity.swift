@@ -69,6 +69,27 @@ extension ChainRulesTests {
             wrong: [.retryOnUnauthorized(tokens), .bearerAuth("token"), .bearerAuth(tokens)],
             right: [.retryOnUnauthorized(tokens), .bearerAuth(otherTokens), .bearerAuth(tokens), .bearerAuth(tokens)]
         ),
+        Case(
+            .credentialNeverSent,
+            .broken,
+            wrong: [.headers([.authorization: "Bearer a"]), .bearerAuth(tokensOfA)],
+            right: [.bearerAuth(tokensOfA), .headers([.authorization: "Bearer a"])]
+        ),
+        Case(
+            .credentialNeverSent,
+            .broken,
+            wrong: [.bearerAuth(tokens), .headers(forced: [.authorization: "Bearer a"])],
+            right: [.bearerAuth(tokens), .headers(forced: ["X-API-Key": "a"])]
+        ),
+        Case(
+            .credentialNeverSent,
+            .doubtful,
+            wrong: [
+                .when(.matching { $0.method == .get }, [.headers([.authorization: "Bearer a"])]),
+                .when(.matching { $0.method != .put }, [.bearerAuth(tokens)]),
+            ],
+            right: [.when(.origin("https://a.example"), [.headers([.authorization: "a"])]), .bearerAuth(otherTokens)]
+        ),
         // A token that is never sent, because its origin isn't that of the part.
         Case(
             .renewalWithoutCredential,

@@ -43,6 +43,24 @@ extension ChainRulesTests {
             right: [.retry(), .circuitBreaker()]
         ),
         Case(
+            .breakerOpenedByOneCall,
+            .doubtful,
+            wrong: [.retry(3), .circuitBreaker(.consecutiveFailures(3))],
+            right: [.retry(3), .circuitBreaker()]
+        ),
+        Case(
+            .breakerOpenedByOneCall,
+            .doubtful,
+            wrong: [.retry(5), .circuitBreaker()],
+            right: [.retry(5), .circuitBreaker(.failureRate(0.5, within: minute))]
+        ),
+        Case(
+            .hedgeInsideHedge,
+            .doubtful,
+            wrong: [.hedge(after: minute), .group([.hedge(after: minute)])],
+            right: [.hedge(after: minute)]
+        ),
+        Case(
             .hedgeOutsideRetry,
             .doubtful,
             wrong: [.hedge(after: minute), .retry()],
@@ -77,6 +95,18 @@ extension ChainRulesTests {
             .doubtful,
             wrong: [.circuitBreaker(), .cache(.memory())],
             right: [.cache(.memory()), .circuitBreaker()]
+        ),
+        Case(
+            .limitOutsideCoalescing,
+            .doubtful,
+            wrong: [.limitConcurrency(1), .coalesce()],
+            right: [.coalesce(), .limitConcurrency(1)]
+        ),
+        Case(
+            .limitOutsideCoalescing,
+            .doubtful,
+            wrong: [.circuitBreaker(), .coalesce()],
+            right: [.coalesce(), .circuitBreaker()]
         ),
         Case(
             .permitHeldDuringRenewal,

@@ -9,6 +9,18 @@ import Testing
 extension ChainRulesTests {
     static let responses: [Case] = [
         Case(
+            .unwrappedTwice,
+            .doubtful,
+            wrong: [.unwrapEnvelope(payload: "a"), .unwrapEnvelope(payload: "b")],
+            right: [.unwrapEnvelope(payload: "b.a")]
+        ),
+        Case(
+            .placement,
+            .doubtful,
+            wrong: [.waitForNetwork(upTo: minute, monitor: NetworkPathMonitor()), .retry()],
+            right: [.retry(), .waitForNetwork(upTo: minute, monitor: NetworkPathMonitor())]
+        ),
+        Case(
             .needlessAcknowledgement,
             .note,
             wrong: [.followRedirects(), .cookies().acknowledged(.cookiesOutsideRedirects, "no log-in redirects")],

@@ -34,6 +34,8 @@ struct HeadersInterceptor: Interceptor {
 extension HeadersInterceptor: PlacedInterceptor {
     var placement: Placement {
         switch source {
+        case .fixed(_, let forced) where forced.contains(.authorization): [.forcesAuthorization]
+        case .fixed(let defaults, _) where defaults.contains(.authorization): [.addsAuthorizationEverywhere]
         case .fixed(let defaults, let forced):
             [defaults, forced].contains { $0.contains { $0.name.identifiesCaller } }
                 ? [.addsFieldsEverywhere] : [.changesRequest]

@@ -1,6 +1,7 @@
 /// The implementation of `.circuitBreaker(…)`, documented there.
 struct CircuitBreakerInterceptor: Interceptor {
     let breaker: CircuitBreaker
+    private let trip: CircuitTrip
     private let failures: OutcomeCondition
 
     init(
@@ -17,6 +18,7 @@ struct CircuitBreakerInterceptor: Interceptor {
     ) {
         let openFor = min(max(.zero, openFor), Stopwatch.farthest)
         let rules = Circuit.Rules(trip: trip, openFor: openFor, probes: max(1, probes))
+        self.trip = trip
         breaker = CircuitBreaker(rules, clock: time.clock, onChange: onChange)
         self.failures = failures
     }
@@ -49,7 +51,7 @@ struct CircuitBreakerInterceptor: Interceptor {
 }
 
 extension CircuitBreakerInterceptor: PlacedInterceptor {
-    var placement: Placement { [.breaksCircuit] }
+    var placement: Placement { [trip.failuresInARow.map(ChainRole.breaksCircuit) ?? .breaksCircuit] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

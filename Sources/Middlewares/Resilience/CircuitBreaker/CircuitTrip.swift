@@ -7,6 +7,9 @@ public struct CircuitTrip: Sendable, Hashable {
 
     let kind: Kind
 
+    /// The number of failures in a row that opens a circuit; `nil` if the rule is another one.
+    var failuresInARow: Int? { if case .consecutive(let count) = kind { count } else { nil } }
+
     /// Opens after this number of failures in a row, at least 1.
     public static func consecutiveFailures(_ count: Int) -> Self { Self(kind: .consecutive(max(1, count))) }
 

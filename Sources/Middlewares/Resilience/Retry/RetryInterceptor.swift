@@ -111,7 +111,8 @@ extension RetryInterceptor: PlacedInterceptor {
         let outcomes = policy.condition.knownOutcomes
         let isUsual = outcomes != nil && outcomes == OutcomeCondition.temporaryFailure.knownOutcomes
         let settings = "\(policy.maxAttempts)" + (isUsual ? "" : ", when: …")
-        let roles = [outcomes.map(ChainRole.retries) ?? .retries, .waits, .set(settings)]
+        let attempts: ChainRole = .retries(upTo: policy.maxAttempts)
+        let roles = [outcomes.map { .retries(on: $0) } ?? .retries, attempts, .waits, .set(settings)]
         return Placement(policy.condition.includesUnauthorized ? [.retriesUnauthorized] + roles : roles)
     }
 }

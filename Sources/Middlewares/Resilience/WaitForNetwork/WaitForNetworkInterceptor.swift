@@ -60,6 +60,11 @@ extension WaitForNetworkInterceptor: PlacedInterceptor {
         let roles: [ChainRole] = [
             .waits, .set("upTo: \(limit.code)"),
             .inside(.stores, because: "A stored response waits for a network that it doesn't need."),
+            .inside(
+                .retries,
+                because:
+                    "Only the first attempt waits: if the network goes away meanwhile, all attempts fail within a second."
+            ),
             .outside(.limits, because: "A request holds a permit, a token or a probe while it waits for a network."),
             .outside(
                 .hedges,
@@ -80,8 +85,8 @@ extension Interceptor where Self == AnyInterceptor {
     ///     .timeout(.seconds(60), of: "the whole call"),
     ///     .retryOnUnauthorized(tokens), .bearerAuth(tokens),
     ///     .cache(.memory()),                                  // serves stored responses without a network
-    ///     .waitForNetwork(upTo: .seconds(30)),                // before the first attempt
     ///     .retry(3),
+    ///     .waitForNetwork(upTo: .seconds(30)),                // before each attempt
     /// ]
     /// ```
     /// The system's report is a hint, never a reason to fail. When the time is up, the request is sent, because the report can be
@@ -89,7 +94,8 @@ extension Interceptor where Self == AnyInterceptor {
     ///
     /// ## Order
     /// - Inside a cache, because a stored response needs no network.
-    /// - Outside `retry`, a call waits once, before its first attempt. Inside, each attempt waits up to the limit.
+    /// - Inside `retry`, so that an attempt after a lost connection waits for the network too. Each attempt waits up to the limit;
+    ///   a `timeout` of the whole call limits all waits together.
     /// - Outside `hedge`, limits and `sign`, so that a waiting request holds no permit, and its signature is fresh.
     /// - Outside `bearerAuth` if there is no cache, so that an expired token is refreshed when there is a network. Inside, a
     ///   refresh through the same client waits too. A refresh through another client needs the interceptor in that client's chain.

@@ -1,3 +1,4 @@
+internal import Interceptors
 internal import Synchronization
 
 /// The implementation of `.latestWins(…)`, documented there.
@@ -40,15 +41,40 @@ struct LatestWinsInterceptor: Interceptor {
         }
     }
 
+    /// Notices that the keys were forgotten: a chain with `latestWins` looks right and does nothing without them.
+    final class KeyWatch: Sendable {
+        /// After this many requests without a key, and none with one.
+        static let limit = 20
+        static let finding =
+            "\(ChainFinding.Severity.doubtful): latestWins has passed on \(limit) requests, and none had a latestKey, so it ends"
+            + " no call. Write context: .with(\\.latestKey, \"search\"). (\(ChainRule.noEffect))"
+        private let keyless = Atomic(0)
+
+        /// Returns `true` once, when the limit is reached.
+        func isLastStraw(hasKey: Bool) -> Bool {
+            if !hasKey { return keyless.wrappingAdd(1, ordering: .relaxed).newValue == Self.limit }
+            keyless.store(.min, ordering: .relaxed)
+            return false
+        }
+    }
+
     let calls = Calls()
     private let debounce: LatestCall.Wait?
+    private let report: @Sendable (String) -> Void
+    private let watch = KeyWatch()
 
-    init(debounce: Duration = .zero, time: TimeSource = .system) {
+    init(
+        debounce: Duration = .zero,
+        time: TimeSource = .system,
+        report: @escaping @Sendable (String) -> Void = { text in FindingReport.write { [text] } }
+    ) {
+        self.report = report
         let wait = LatestCall.Wait(duration: min(debounce, Stopwatch.farthest), clock: time.clock)
         self.debounce = debounce > .zero ? wait : nil
     }
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+        if DebugReport.isOn, watch.isLastStraw(hasKey: request.context.latestKey != nil) { report(KeyWatch.finding) }
         guard let key = request.context.latestKey else { return try await next(request) }
         let notes = request.notes
         let call = LatestCall()
@@ -126,7 +152,8 @@ extension Interceptor where Self == AnyInterceptor {
     /// arrived for 300 ms. For example, a search waits until the user pauses.
     ///
     /// The earlier call throws `CancellationError`, as if its task had been cancelled, but the task itself isn't. A request
-    /// without a key is passed on, and cancels nothing.
+    /// without a key is passed on, and cancels nothing. Debug builds write a finding to standard error if the first 20 requests
+    /// have no key.
     ///
     /// ## Order
     /// - Outermost, so that a superseded call also ends its retries and its wait for a refresh or a permit.

@@ -364,7 +364,7 @@ import TransportTesting
 
     @Test func theDocumentedOrderHasNoFinding() {
         let wait: AnyInterceptor = .waitForNetwork(upTo: .seconds(30), monitor: network)
-        #expect(findings([.cache(.memory()), wait, .retry(3), .limitConcurrency(32), .logging()]) == [])
+        #expect(findings([.cache(.memory()), wait, .limitConcurrency(32), .logging()]) == [])
         #expect(findings([.cache(.memory()), .retry(3), wait, .rateLimit(10, per: .seconds(1))]) == [])
     }
 
@@ -372,6 +372,7 @@ import TransportTesting
         let wait: AnyInterceptor = .waitForNetwork(upTo: .seconds(30), monitor: network)
         let wrong: [(any Interceptor, isInside: Bool, String)] = [
             (.cache(.memory()), false, "stored response"),
+            (.retry(3), false, "first attempt"),
             (.limitConcurrency(32), true, "permit"),
             (.rateLimit(10, per: .seconds(1)), true, "permit"),
             (.circuitBreaker(), true, "permit"),

@@ -42,6 +42,22 @@ struct LatestWinsInterceptorTests {
         #expect(latest.calls.count == 0)
     }
 
+    @Test(arguments: [false, true]) func forgottenKeysAreReportedOnce(hasKey: Bool) async throws {
+        let reports = Shared<[String]>([])
+        let latest = LatestWinsInterceptor { text in reports.change { $0.append(text) } }
+        let chain = InterceptorChain([latest], transport: Recorder())
+        if hasKey {
+            var request = HTTPRequest(url: apiURL)
+            request.context.latestKey = "a"
+            _ = try await chain.send(request)
+        }
+        for count in 1...50 {
+            _ = try await chain.get()
+            #expect(reports.value.count == (hasKey || count < 20 || !DebugReport.isOn ? 0 : 1))
+        }
+        #expect(reports.value.allSatisfy { $0.contains(".with(\\.latestKey") })
+    }
+
     private func request(_ number: CallNumber) -> HTTPRequest {
         var request = HTTPRequest(url: apiURL)
         request.context.latestKey = "a"
