@@ -1,5 +1,7 @@
-/// The reason a request could not be authenticated. An error that a refresh closure throws is not wrapped: the caller gets it
-/// unchanged.
+/// The reason a request could not be authenticated.
+///
+/// An error that a refresh closure throws is the ``underlying`` error of one with the code
+/// ``Transport/HTTPErrorCode/refreshFailed``, because the caller's own request didn't fail this way.
 public struct AuthenticationError: HTTPError {
     /// The kind of failure.
     public let code: HTTPErrorCode
@@ -7,12 +9,14 @@ public struct AuthenticationError: HTTPError {
     public let message: String
     /// The method and the redacted URL of the request, if known.
     public let request: HTTPRequest.Summary?
+    /// The error of a failed refresh.
+    public let underlying: (any Error)?
     /// Further facts about the failed call, such as the attempts made.
     public var context = HTTPContext()
-    /// `nil`: no response caused the error.
+    /// `nil`: the response of a failed refresh belongs to ``underlying``.
     public var response: HTTPResponse? { nil }
-    /// `nil`: no other error caused this one.
-    public var underlying: (any Error)? { nil }
+    /// Whether a refresh closure that throws this error ends the session.
+    let endsSession: Bool
 
     /// Creates an error about a request.
     ///
@@ -20,10 +24,28 @@ public struct AuthenticationError: HTTPError {
     ///   - code: the kind of failure.
     ///   - message: a sentence for a person, without secrets.
     ///   - request: the request; only its method and its redacted URL are kept.
-    public init(_ code: HTTPErrorCode, _ message: String, request: HTTPRequest? = nil) {
+    ///   - underlying: the error that caused this one.
+    public init(
+        _ code: HTTPErrorCode,
+        _ message: String,
+        request: HTTPRequest? = nil,
+        underlying: (any Error)? = nil
+    ) {
+        self.init(code, message, request, underlying, endsSession: false)
+    }
+
+    private init(
+        _ code: HTTPErrorCode,
+        _ message: String,
+        _ request: HTTPRequest?,
+        _ underlying: (any Error)?,
+        endsSession: Bool
+    ) {
         self.code = code
         self.message = message
         self.request = request?.summary
+        self.underlying = underlying
+        self.endsSession = endsSession
     }
 }
 
@@ -33,8 +55,11 @@ extension HTTPErrorCode {
     public static let unknownOrigin = Self(rawValue: "unknownOrigin")
     /// `AuthenticationError`: the interceptors are in an order in which a rejected token could never be replaced.
     public static let wrongOrder = Self(rawValue: "wrongOrder")
-    /// `AuthenticationError`: a sign-out, or the sign-in of another account, ended the session while the request was under way.
+    /// `AuthenticationError`: a sign-out, the sign-in of another account, or a refresh that failed for good ended the session while
+    /// the request was under way.
     public static let signedOut = Self(rawValue: "signedOut")
+    /// `AuthenticationError`: the closure that renews the credential threw an error, which is the underlying one.
+    public static let refreshFailed = Self(rawValue: "refreshFailed")
     /// `AuthenticationError`: the refresh threw `CancellationError`, although nobody had cancelled the calls that waited for
     /// it.
     public static let refreshCancelled = Self(rawValue: "refreshCancelled")
@@ -47,6 +72,43 @@ extension HTTPErrorCode {
 }
 
 extension AuthenticationError {
+    /// The error for a refresh closure to throw when no refresh can succeed any more, such as after the server has rejected the
+    /// refresh token. The ``TokenStore`` then signs out once (``TokenStore``, *Sessions*).
+    ///
+    /// ```swift
+    /// catch let error as StatusError where error.status == 400 {
+    ///     throw AuthenticationError.signedOut(because: error)
+    /// }
+    /// ```
+    ///
+    /// - Parameter cause: the error that says why.
+    public static func signedOut(because cause: any Error) -> Self {
+        Self(
+            .signedOut,
+            "The session has ended, because its token can't be refreshed any more. Sign in again.",
+            nil,
+            cause,
+            endsSession: true
+        )
+    }
+
+    /// Whether an error that a refresh closure has thrown ends the session. An error about the session of another store doesn't.
+    static func endsSession(_ error: any Error) -> Bool { (error as? Self)?.endsSession ?? false }
+
+    /// The error for those who wait for a refresh whose closure has thrown an error.
+    static func refreshFailed(_ cause: any Error) -> Self {
+        if cause is CancellationError { return .refreshCancelled }
+        guard let ending = cause as? Self, ending.endsSession else {
+            return Self(
+                .refreshFailed,
+                "The request was not sent, or not sent again, because the refresh of its credential failed.",
+                underlying: cause
+            )
+        }
+        // A copy that ends no session: the refresh closure of another store may get it from a request and throw it.
+        return Self(ending.code, ending.message, underlying: ending.underlying)
+    }
+
     static var signedOut: Self {
         Self(
             .signedOut,
@@ -124,6 +186,10 @@ extension AuthenticationError {
 
     /// A short English sentence for people.
     public var errorDescription: String? {
-        code == .signedOut ? "You need to sign in." : "The request could not be authenticated."
+        switch code {
+        case .signedOut: "You need to sign in."
+        case .refreshFailed: generalSentence
+        default: "The request could not be authenticated."
+        }
     }
 }

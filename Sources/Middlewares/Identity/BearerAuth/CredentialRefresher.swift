@@ -20,6 +20,8 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
     private let onChange: @Sendable (Value) -> Void
     private let observe: @Sendable (RefreshEvent) -> Void
     private let needsClient: Bool
+    private let final: Value?
+    private let onSignOut: @Sendable (AuthenticationError) -> Void
     private let pause: Duration
     private let stopwatch: Stopwatch
     /// Whether ``SingleFlight/unprovenSince`` is set: a copy outside the lock, because every response reads it. Written only
@@ -33,6 +35,8 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
     ///     accepted the value.
     ///   - clock: measures the pause.
     ///   - needsClient: whether `refresh` needs a client. A call without a client then starts no refresh, and fails.
+    ///   - final: the value of the session's end, for a `refresh` that may end the session; `nil` for one that can't.
+    ///   - onSignOut: called when a refresh has ended the session, before its waiters are resumed.
     ///   - onChange: called with each new value, in order. The call happens under the lock, which keeps the order, so it must
     ///     only put the value into a queue.
     ///   - observe: called with each event, for tests.
@@ -42,6 +46,8 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
         pause: Duration = .seconds(10),
         clock: any Clock<Duration> = ContinuousClock(),
         needsClient: Bool = false,
+        final: Value? = nil,
+        onSignOut: @escaping @Sendable (AuthenticationError) -> Void = { _ in },
         onChange: @escaping @Sendable (Value) -> Void = { _ in },
         observe: @escaping @Sendable (RefreshEvent) -> Void = { _ in },
         refresh: @escaping @Sendable (_ rejected: Value, _ client: Client?) async throws -> Value
@@ -49,6 +55,8 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
         flights = Mutex(Flights(value))
         self.pause = pause
         self.needsClient = needsClient
+        self.final = final
+        self.onSignOut = onSignOut
         stopwatch = Stopwatch.starting(clock)
         self.onChange = onChange
         self.observe = observe
@@ -179,31 +187,33 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
             flights.withLock { $0.isRunning(flight) }
         }
         Task(executorPreference: StartedWork.watcher) { [self] in
-            let result: Result<Value, any Error>
             do {
                 let outer = CredentialRefresh.flights
                 let value = try await CredentialRefresh.$flights.withValue(outer + [mark]) {
                     try await refresh(rejected, client)
                 }
-                result = .success(value)
-            } catch is CancellationError {
-                result = .failure(AuthenticationError.refreshCancelled)
+                finish(flight, with: .success(value))
             } catch {
-                result = .failure(error)
+                let endsSession = AuthenticationError.endsSession(error)
+                finish(flight, with: .failure(AuthenticationError.refreshFailed(error)), endsSession: endsSession)
             }
-            finish(flight, with: result)
         }
     }
 
-    private func finish(_ flight: Int, with result: Result<Value, any Error>) {
+    private func finish(_ flight: Int, with result: Result<Value, any Error>, endsSession: Bool = false) {
         let now = stopwatch.elapsed()
+        let end = endsSession ? final : nil
         let resumption = flights.withLock { flights in
-            let resumption = flights.finish(flight, with: result, at: now)
+            let resumption = flights.finish(flight, with: result, at: now, closingWith: end)
             noteProof(of: flights)
             if case .current(let new) = resumption?.outcome { onChange(new.value) }
+            if resumption != nil, let end { onChange(end) }
             return resumption
         }
-        if let resumption { resume(resumption) }
+        if let resumption {
+            if end != nil, case .failure(let error as AuthenticationError) = result { onSignOut(error) }
+            resume(resumption)
+        }
         observe(.ended)
     }
 

@@ -18,7 +18,7 @@ struct Credential<Value> {
 /// | state | effect of rejecting the current generation | transition out of the state |
 /// | --- | --- | --- |
 /// | idle | starts a flight and waits for it | a rejection, ``close(_:)`` |
-/// | in flight | waits for the flight | ``finish(_:with:)`` of that flight, ``replace(_:)``, ``close(_:)`` |
+/// | in flight | waits for the flight | ``finish(_:with:at:closingWith:)`` of that flight, ``replace(_:)``, ``close(_:)`` |
 /// | closed | fails with ``Outcome/closed`` | ``replace(_:)`` |
 ///
 /// A flight superseded by `replace` or `close` runs to its end, but its result is discarded.
@@ -150,9 +150,15 @@ struct SingleFlight<Value, Waiter> {
 
     /// Ends a flight. Returns `nil` if the flight was superseded; its result is then discarded.
     ///
-    /// - Parameter now: the time by the clock that ``isTooSoon(after:at:pause:)`` uses.
-    mutating func finish(_ flight: Int, with result: Result<Value, any Error>, at now: Duration = .zero) -> Resumption?
-    {
+    /// - Parameters:
+    ///   - now: the time by the clock that ``isTooSoon(after:at:pause:)`` uses.
+    ///   - final: the value of the session's end, if the result is a failure that ends the session.
+    mutating func finish(
+        _ flight: Int,
+        with result: Result<Value, any Error>,
+        at now: Duration = .zero,
+        closingWith final: Value? = nil
+    ) -> Resumption? {
         running.remove(flight)
         guard flight == self.flight else { return nil }
         self.flight = nil
@@ -162,7 +168,9 @@ struct SingleFlight<Value, Waiter> {
             (unprovenSince, renewedAt) = (now, now)
             return Resumption(waiters: takeWaiters(), outcome: .current(current))
         case .failure(let error):
-            return Resumption(waiters: takeWaiters(), outcome: .failed(error))
+            // The waiters of a session that ends get the reason.
+            let waiters = final.map { close($0).waiters } ?? takeWaiters()
+            return Resumption(waiters: waiters, outcome: .failed(error))
         }
     }
 

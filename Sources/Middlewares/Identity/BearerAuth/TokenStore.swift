@@ -9,8 +9,11 @@ internal import Foundation
 /// let tokens = TokenStore(
 ///     keychain.load(),
 ///     persist: { token in await keychain.save(token) },
+///     onSignOut: { error in Task { @MainActor in showLogIn(error) } },
 ///     refresh: { rejected in
-///         guard let refreshToken = rejected?.refreshToken else { throw LogInNeeded() }
+///         guard let refreshToken = rejected?.refreshToken else {
+///             throw AuthenticationError.signedOut(because: LogInNeeded())
+///         }
 ///         return try await logInServer.exchange(refreshToken)
 ///     }
 /// )
@@ -26,7 +29,9 @@ internal import Foundation
 ///   cancelling the waiting requests doesn't cancel it, and the store keeps and persists its token.
 /// - A token is refreshed when a server rejects it, whatever its expiry, and before it is sent if it expires within the
 ///   leeway.
-/// - If a refresh fails, all waiting requests fail with the closure's error. The next request tries again.
+/// - If a refresh fails, all waiting requests fail with an ``AuthenticationError`` whose `underlying` error is the closure's. The
+///   next request tries again.
+/// - If the closure throws ``AuthenticationError/signedOut(because:)``, no refresh can succeed any more, and the store signs out.
 /// - The closure may send requests through the same chain that waits for it. For the closure's task
 ///   (`Task.isRefreshingCredential`), `bearerAuth` adds no token and `retryOnUnauthorized` passes a rejection through. The
 ///   closure must therefore add the credentials it needs, usually the refresh token. Tasks that the closure starts count too;
@@ -40,6 +45,9 @@ internal import Foundation
 /// ``signIn(_:)`` and ``signOut()`` supersede a running refresh, whose token is then discarded. After `signIn`, the waiting
 /// requests continue with the new token. `signOut` ends the session: the waiting requests fail with
 /// ``Transport/HTTPErrorCode/signedOut``, requests carry no token, and nothing is refreshed until the next `signIn`.
+///
+/// A refresh closure that throws ``AuthenticationError/signedOut(because:)`` ends the session too: the waiting requests fail with
+/// that error, `persist` gets `nil`, and `onSignOut` is called once. The closure of an earlier session ends no later one.
 ///
 /// A request rejected after a sign-out is not sent again with a later token, so sign out before another user signs in. A
 /// redirect or a retry further outside asks for the current token, as a new request does: cancel the old user's calls.
@@ -86,8 +94,11 @@ public final class TokenStore: Sendable {
     ///   - time: measures the pause; its wall clock decides whether a token has expired.
     ///   - persist: called with the token after each change, and with `nil` after a sign-out. The calls are serial, in the
     ///     order of the changes, and never contain a discarded token. No request waits for them.
+    ///   - onSignOut: called once when a refresh has ended the session, with the error that the waiting requests get. ``signOut()``
+    ///     doesn't call it. It must return quickly.
     ///   - refresh: returns a token to replace the rejected or expired one; called with `nil` if there is no token. If the
-    ///     new token has no refresh token, the store keeps the old one's (RFC 6749 §6).
+    ///     new token has no refresh token, the store keeps the old one's (RFC 6749 §6). If it throws
+    ///     ``AuthenticationError/signedOut(because:)``, the session ends.
     public convenience init(
         _ initial: Token? = nil,
         origins: Set<Origin>? = nil,
@@ -96,6 +107,7 @@ public final class TokenStore: Sendable {
         pause: Duration = .seconds(10),
         time: TimeSource = .system,
         persist: (@Sendable (Token?) async -> Void)? = nil,
+        onSignOut: @escaping @Sendable (AuthenticationError) -> Void = { _ in },
         refresh: @escaping @Sendable (_ rejected: Token?) async throws -> Token
     ) {
         self.init(
@@ -106,6 +118,7 @@ public final class TokenStore: Sendable {
             pause: pause,
             time: time,
             persist: persist,
+            onSignOut: onSignOut,
             observe: { _ in },
             renew: { rejected, _ in try await refresh(rejected) }
         )
@@ -128,6 +141,7 @@ public final class TokenStore: Sendable {
     ///   - pause: the time after a refresh in which a rejection of the new token starts no other refresh.
     ///   - time: measures the pause; its wall clock decides whether a token has expired.
     ///   - persist: called with the token after each change, as in the other initializer.
+    ///   - onSignOut: called once when a refresh has ended the session, as in the other initializer.
     ///   - refresh: returns a token to replace the rejected or expired one; called with `nil` if there is no token. `api` is the
     ///     client whose request needs the token. The calls of the closure go through its whole chain, without a token. If a
     ///     request that no `Client` made needs a refresh, it fails with
@@ -140,6 +154,7 @@ public final class TokenStore: Sendable {
         pause: Duration = .seconds(10),
         time: TimeSource = .system,
         persist: (@Sendable (Token?) async -> Void)? = nil,
+        onSignOut: @escaping @Sendable (AuthenticationError) -> Void = { _ in },
         refresh: @escaping @Sendable (_ rejected: Token?, _ api: Client) async throws -> Token
     ) {
         self.init(
@@ -150,6 +165,7 @@ public final class TokenStore: Sendable {
             pause: pause,
             time: time,
             persist: persist,
+            onSignOut: onSignOut,
             needsClient: true,
             observe: { _ in },
             renew: { rejected, client in
@@ -168,6 +184,7 @@ public final class TokenStore: Sendable {
         pause: Duration = .seconds(10),
         time: TimeSource = .system,
         persist: (@Sendable (Token?) async -> Void)? = nil,
+        onSignOut: @escaping @Sendable (AuthenticationError) -> Void = { _ in },
         needsClient: Bool = false,
         observe: @escaping @Sendable (RefreshEvent) -> Void,
         renew: @escaping @Sendable (_ rejected: Token?, _ client: Client?) async throws -> Token
@@ -183,6 +200,8 @@ public final class TokenStore: Sendable {
             pause: pause,
             clock: time.clock,
             needsClient: needsClient,
+            final: HeldToken.none,
+            onSignOut: onSignOut,
             onChange: { persistence?.enqueue($0.token) },
             observe: observe,
             refresh: { rejected, client in
@@ -235,8 +254,8 @@ extension TokenStore {
     /// this request.
     ///
     /// - Throws: ``AuthenticationError`` with ``Transport/HTTPErrorCode/unknownOrigin`` if neither the store nor the
-    ///   request's client names an origin, ``Transport/HTTPErrorCode/signedOut``, ``Transport/HTTPErrorCode/invalidCredential``;
-    ///   `ChainOrderError` inside `cache` or `coalesce`; the refresh's error; `CancellationError`.
+    ///   request's client names an origin, ``Transport/HTTPErrorCode/signedOut``, ``Transport/HTTPErrorCode/invalidCredential``,
+    ///   ``Transport/HTTPErrorCode/refreshFailed``; `ChainOrderError` inside `cache` or `coalesce`; `CancellationError`.
     public func authorize(_ request: inout HTTPRequest) async throws { _ = try await addToken(to: &request) }
 
     /// Does what ``authorize(_:)`` does. Returns a note if the token isn't meant for the request's origin.

@@ -134,8 +134,8 @@ extension Interceptor where Self == AnyInterceptor {
     ///   `pause`.
     /// - If the body can't be sent again, the call fails with `HTTPErrorCode.bodyNotReplayable` after the refresh, so
     ///   that the caller's next call with a new body succeeds.
-    /// - If the refresh fails, the caller gets its error, or ``Transport/HTTPErrorCode/signedOut`` if the session ends
-    ///   meanwhile. If `bearerAuth` is outside this interceptor, the call fails with ``Transport/HTTPErrorCode/wrongOrder``.
+    /// - If the refresh fails, the caller gets ``Transport/HTTPErrorCode/refreshFailed`` with the refresh's error as the cause, or
+    ///   ``Transport/HTTPErrorCode/signedOut`` if the session ends. If `bearerAuth` is outside this interceptor, the call fails with ``Transport/HTTPErrorCode/wrongOrder``.
     ///
     /// An interceptor that limits concurrency must be inside both this interceptor and `bearerAuth`, or let the requests of a
     /// refresh pass (`Task.isRefreshingCredential`). Otherwise the requests that wait for the refresh may hold all permits, and

@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import Testing
 
 @testable import Middlewares
 
@@ -44,6 +45,17 @@ struct RefreshRefused: Error, Equatable {
     var attempt = 1
 }
 
+/// Expects an error that says that a refresh failed, and why.
+func expectRefreshFailed<Value>(
+    _ cause: RefreshRefused,
+    sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: () async throws -> Value
+) async {
+    let error = await #expect(throws: AuthenticationError.self, sourceLocation: sourceLocation) { _ = try await body() }
+    #expect(error?.code == .refreshFailed, sourceLocation: sourceLocation)
+    #expect(error?.underlying as? RefreshRefused == cause, sourceLocation: sourceLocation)
+}
+
 /// `retryOnUnauthorized` and `bearerAuth` in the right order, in front of a transport.
 func authenticatingChain(_ tokens: TokenStore, _ transport: any Transport) -> InterceptorChain {
     InterceptorChain([.retryOnUnauthorized(tokens), .bearerAuth(tokens)], transport: transport)
@@ -76,6 +88,7 @@ extension TokenStore {
         pause: Duration = .seconds(10),
         time: TimeSource = .system,
         persist: (@Sendable (Token?) async -> Void)? = nil,
+        onSignOut: @escaping @Sendable (AuthenticationError) -> Void = { _ in },
         observe: @escaping @Sendable (RefreshEvent) -> Void,
         refresh: @escaping @Sendable (_ rejected: Token?) async throws -> Token
     ) {
@@ -87,6 +100,7 @@ extension TokenStore {
             pause: pause,
             time: time,
             persist: persist,
+            onSignOut: onSignOut,
             observe: observe,
             renew: { rejected, _ in try await refresh(rejected) }
         )

@@ -302,7 +302,7 @@ struct TokenStoreTests {
             refresh: { _ in throw RefreshRefused() }
         )
         let chain = authenticatingChain(tokens, TokenServer(accepting: ["new"]))
-        await #expect(throws: RefreshRefused()) { try await chain.get() }
+        await expectRefreshFailed(RefreshRefused()) { try await chain.get() }
         await tokens.waitUntilPersisted()
         #expect(tokens.current == .old)
     }

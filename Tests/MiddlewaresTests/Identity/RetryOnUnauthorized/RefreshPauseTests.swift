@@ -178,7 +178,7 @@ import TransportTesting
         }
         let chain = authenticatingChain(failing, TokenServer(accepting: []))
         for attempt in 1...3 {
-            await #expect(throws: RefreshRefused(attempt: attempt)) { try await chain.get() }
+            await expectRefreshFailed(RefreshRefused(attempt: attempt)) { try await chain.get() }
         }
     }
 

@@ -165,7 +165,7 @@ struct RetryOnUnauthorizedInterceptorTests {
         await withTaskGroup { group in
             for _ in 0..<count {
                 group.addTask {
-                    await #expect(throws: RefreshRefused(attempt: 1)) { try await chain.get() }
+                    await expectRefreshFailed(RefreshRefused(attempt: 1)) { try await chain.get() }
                 }
             }
         }

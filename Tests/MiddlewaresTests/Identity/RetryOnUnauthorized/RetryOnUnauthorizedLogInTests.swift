@@ -97,7 +97,7 @@ struct RetryOnUnauthorizedLogInTests {
                 api.logIn()
             }
         )
-        await #expect(throws: RefreshRefused()) { try await chain.get() }
+        await expectRefreshFailed(RefreshRefused()) { try await chain.get() }
         #expect(try await chain.get() == 200)
     }
 

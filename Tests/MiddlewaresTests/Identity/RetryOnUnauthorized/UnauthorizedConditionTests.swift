@@ -143,7 +143,7 @@ struct UnauthorizedConditionTests {
             [.retryOnUnauthorized(tokens, when: .outcome { _, _ in true }), .bearerAuth(tokens)],
             transport: server
         )
-        await #expect(throws: RefreshRefused()) { try await chain.get() }
+        await expectRefreshFailed(RefreshRefused()) { try await chain.get() }
         #expect(refreshes.value == 1)
         #expect(server.requests.value.isEmpty)
     }
