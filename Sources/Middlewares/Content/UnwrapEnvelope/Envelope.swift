@@ -109,10 +109,12 @@ final class EnvelopePaths: Sendable {
     static let messageIndex = 2
     static let flagIndex = 3
 
+    let payload: JSONKeyPath
     let code: JSONKeyPath
     let all: JSONPaths
 
     init(payload: JSONKeyPath, code: JSONKeyPath, message: JSONKeyPath, flag: JSONKeyPath?) {
+        self.payload = payload
         self.code = code
         all = JSONPaths(([payload, code, message] + (flag.map { [$0] } ?? [])).map(\.encodedNames))
     }

@@ -72,8 +72,7 @@ extension UnwrapEnvelopeInterceptor {
         case true?: return .success(envelope)
         case false?: return .failure(envelope)
         case nil:
-            let path = success.flagPath ?? paths.code
-            return .noEnvelope(.notAnEnvelope, explanation: "The body has no number, string or boolean at \(path).")
+            return .noEnvelope(.notAnEnvelope, explanation: "The body has no \(success.required(in: paths)).")
         }
     }
 

@@ -61,6 +61,7 @@ extension Envelope {
             case ranges([ClosedRange<Int>])
             case codes([Code])
             case flag(JSONKeyPath)
+            case payload
             case custom(@Sendable (Envelope) throws -> Bool)
         }
 
@@ -79,6 +80,10 @@ extension Envelope {
         /// - Parameter path: the path of the flag in the body, or, for an envelope in header fields, the field's name.
         public static func flag(_ path: JSONKeyPath) -> Self { Self(rule: .flag(path)) }
 
+        /// Success is a payload, for envelopes without a code, such as `{"data":…}`. A body without a value at the payload's path isn't
+        /// an envelope; a header field can't hold one.
+        public static let payload = Self(rule: .payload)
+
         /// Success is decided by a closure; every JSON object counts as an envelope. Errors that the closure throws reach
         /// the caller.
         ///
@@ -91,6 +96,12 @@ extension Envelope {
             if case .flag(let path) = rule { path } else { nil }
         }
 
+        /// The path of the value without which a body isn't an envelope, and the kind of value.
+        func required(in paths: EnvelopePaths) -> String {
+            if case .payload = rule { return "value at \(paths.payload)" }
+            return "number, string or boolean at \(flagPath ?? paths.code)"
+        }
+
         /// Whether the envelope reports success; `nil` if the response isn't an envelope.
         func verdict(on envelope: Envelope) throws -> Bool? {
             switch rule {
@@ -101,6 +112,8 @@ extension Envelope {
                 return envelope.code.map(codes.contains)
             case .flag:
                 return envelope.flag.map { ["true", "1"].contains($0.lowercased()) }
+            case .payload:
+                return envelope.payloadPlace.map { _ in true }
             case .custom(let isSuccess):
                 return try isSuccess(envelope)
             }

@@ -8,6 +8,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// .unwrapEnvelope(payload: "object")
     /// .unwrapEnvelope(payload: "data.result", code: "errcode", message: "errmsg", success: .codes(0))
     /// .unwrapEnvelope(payload: "data", success: .flag("success"), otherwise: .pass)
+    /// .unwrapEnvelope(payload: "data.user", success: .payload)    // {"data":{"user":…}}, without a code
     /// .unwrapEnvelope(payload: "data", success: .custom { $0.text(at: "status") == "done" })
     /// .unwrapEnvelope(headers: .standard)
     /// ```

@@ -97,5 +97,8 @@ struct UnwrapEnvelopeInterceptor: Interceptor {
 }
 
 extension UnwrapEnvelopeInterceptor: PlacedInterceptor {
-    var placement: Placement { [.changesResponse, .buffers] }
+    var placement: Placement {
+        if case .body(let paths) = form, !paths.payload.names.isEmpty { return [.unwraps, .buffers] }
+        return [.changesResponse, .buffers]
+    }
 }
