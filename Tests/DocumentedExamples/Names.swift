@@ -123,6 +123,8 @@ struct AppLogger: Sendable { func warning(_ text: String) {} }
 func logIn() async throws {}
 func showAsOutdated() {}
 func show(_ text: String?) {}
+func show(_ fraction: Double) {}
+func showLogIn(_ error: any Error) {}
 @MainActor func show(_ result: Result<User, any Error>) {}
 func show(_ user: User) {}
 func finish(_ completion: some Any) {}

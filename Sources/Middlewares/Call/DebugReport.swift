@@ -14,8 +14,14 @@ enum DebugReport {
 
     /// Writes one line to standard error in a debug build, and nothing in a release build.
     @Sendable
-    static func cache(_ error: any Error) {
-        if isOn { try? FileHandle.standardError.write(contentsOf: Data(line("cache", error).utf8)) }
+    static func cache(_ error: any Error) { write("cache", error) }
+
+    /// Writes one line to standard error in a debug build, and nothing in a release build.
+    @Sendable
+    static func cookies(_ error: any Error) { write("cookies", error) }
+
+    private static func write(_ element: String, _ error: any Error) {
+        if isOn { try? FileHandle.standardError.write(contentsOf: Data(line(element, error).utf8)) }
     }
 
     /// The error on one line, with secrets redacted.

@@ -6,11 +6,13 @@ public import Foundation
 /// neither sets a secure cookie nor replaces one. The prefixes `__Secure-` and `__Host-` are enforced. No cookie lives longer
 /// than 400 days.
 ///
-/// The jar lives in memory. Cookies are `Codable`: to persist them, store the cookies that `persist` gets, and pass them to
-/// the next jar. Leave out cookies without ``Cookie/expires``, which should end with the jar.
+/// The jar lives in memory, or keeps its cookies in a file: ``init(file:time:report:)``. To persist them elsewhere, store the cookies
+/// that `persist` gets, which are `Codable`, and pass them to the next jar. Leave out cookies without ``Cookie/expires``, which should
+/// end with the jar.
 ///
 /// ```swift
-/// let jar = CookieJar(storage.load(), persist: { cookies in await storage.save(cookies) })
+/// let jar = CookieJar(file: .applicationSupportDirectory.appending(path: "cookies.json"))
+/// let other = CookieJar(storage.load(), persist: { cookies in await storage.save(cookies) })
 /// ```
 ///
 /// The jar doesn't use Foundation's `HTTPCookieStorage`. On Linux, that storage sends cookies to paths they aren't for, and

@@ -58,7 +58,8 @@ extension Interceptor where Self == AnyInterceptor {
     ///
     /// ```swift
     /// .cookies()                    // a jar of this client's own
-    /// .cookies(jar)                 // one that is shared, looked into or kept
+    /// .cookies(jar)                 // one that is shared or looked into
+    /// .cookies(CookieJar(file: file)) // cookies that last across launches
     /// ```
     ///
     /// ## Order

@@ -1,0 +1,61 @@
+public import Foundation
+
+/// A file with the cookies of a jar.
+struct CookieFile: Sendable {
+    let url: URL
+    let report: @Sendable (any Error) -> Void
+
+    /// The cookies in the file; none, with a report, if it can't be read.
+    func read() -> [Cookie] {
+        do {
+            let data = try Data(contentsOf: url)
+            return data.isEmpty ? [] : try JSONDecoder().decode([Cookie].self, from: data)
+        } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+            return []
+        } catch {
+            report(error)
+            return []
+        }
+    }
+
+    /// Replaces the file. Cookies without an expiry end with the program.
+    func write(_ cookies: [Cookie]) {
+        do {
+            let data = try JSONEncoder().encode(cookies.filter { $0.expires != nil })
+            let files = FileManager.default
+            if !files.fileExists(atPath: url.path) {
+                let folder = url.deletingLastPathComponent()
+                try files.createDirectory(at: folder, withIntermediateDirectories: true)
+                // Cookies are secrets. Replacing a file keeps its permissions.
+                _ = files.createFile(atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
+            }
+            try data.write(to: url, options: .atomic)
+        } catch {
+            report(error)
+        }
+    }
+}
+
+extension CookieJar {
+    /// Creates a jar whose cookies last across launches.
+    ///
+    /// ```swift
+    /// let jar = CookieJar(file: .applicationSupportDirectory.appending(path: "cookies.json"))
+    /// ```
+    /// The jar starts with the cookies in the file, and replaces the file after each change. Cookies without ``Cookie/expires`` are left
+    /// out. Only the user can read the file. Use one jar for each file, because the last one to write wins.
+    ///
+    /// - Parameters:
+    ///   - file: the file, which needn't exist. Its folder is made.
+    ///   - time: its wall clock decides whether a cookie has expired.
+    ///   - report: called if the file can't be read, and the jar starts empty, or can't be written. By default debug builds write the
+    ///     error to standard error.
+    public convenience init(
+        file: URL,
+        time: TimeSource = .system,
+        report: (@Sendable (any Error) -> Void)? = nil
+    ) {
+        let file = CookieFile(url: file, report: report ?? DebugReport.cookies)
+        self.init(file.read(), time: time, persist: { file.write($0) })
+    }
+}
