@@ -73,6 +73,8 @@ extension JournalNote {
         Self("challengeAnswered", "sends the request again with a password, because \(cause)")
     }
 
+    static func challengeUnanswered(_ reason: String) -> Self { Self("challengeUnanswered", reason) }
+
     // MARK: Cache
 
     static func cache(_ outcome: CacheOutcome) -> Self {

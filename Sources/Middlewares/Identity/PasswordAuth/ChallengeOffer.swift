@@ -10,6 +10,8 @@ struct ChallengeOffer: Sendable {
     private var rejectedBasic: PasswordCredential?
     /// Whether the server rejected only the nonce (RFC 7616 §3.3, `stale`).
     var isStale: Bool
+    /// The reason that there is nothing to answer, if ``realm`` is `nil`.
+    private(set) var refusal: UnansweredChallenge?
 
     /// The realm to answer; `nil` if there is nothing to answer.
     var realm: String? { digest?.realm ?? basicRealm }
@@ -46,6 +48,9 @@ struct ChallengeOffer: Sendable {
         // asking.
         case .digest: isDigestOffered = challenges.contains { $0.scheme == "digest" }
         case nil: break
+        }
+        defer {
+            if realm == nil { refusal = .unanswerable(challenges, schemes, origin, rejected: rejected) }
         }
         // A credential sent in advance may have been for another realm, or hold an old password: basic is answered once more.
         guard digest == nil, rejected == nil || wasInAdvance, schemes.contains(.basic),

@@ -32,6 +32,12 @@ struct Challenger: Sendable {
         response.status.code == status && !response.context.hasChangedMethod && mayBeSource(of: response, at: origin)
     }
 
+    /// The reason that a response with the status of a challenge doesn't count as one; `nil` for any other response.
+    func disregard(of response: HTTPResponse) -> UnansweredChallenge? {
+        guard response.status.code == status else { return nil }
+        return response.context.hasChangedMethod ? .changedMethod : .afterRedirect
+    }
+
     /// Whether a response shows that this party accepted the credentials. A proxy has accepted them once it forwards the
     /// request, whatever the server responds.
     func hasAccepted(in response: HTTPResponse, for origin: Origin) -> Bool {

@@ -29,6 +29,8 @@ extension Interceptor where Self == AnyInterceptor {
     ///   need another credential. If the closure returns the same basic credential, it is not sent twice.
     /// - If a realm rejects a credential that it has never accepted, the caller gets the 401, and the credential is not used
     ///   for the realm again.
+    /// - A 401 that goes to the caller says why it wasn't answered: in the journal, and in the error that `validateStatus` makes of
+    ///   it.
     /// - The caller also gets a 401 that can't be answered (an unknown algorithm, or `auth-int` for a one-shot body). So does a
     ///   401 after a redirect that an inner interceptor followed and that changed the method: the server has already acted on
     ///   the request.

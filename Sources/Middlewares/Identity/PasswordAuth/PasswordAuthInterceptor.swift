@@ -36,11 +36,10 @@ struct PasswordAuthInterceptor: Interceptor {
         let request = request
         // The mode concerns credentials for the server, not for a proxy.
         let mode = challenger.proxy == nil ? request.context.authorization : .automatic
-        guard !request.headerFields.contains(challenger.credentials), mode != .omitted,
-            let origin = try origin(of: request)
-        else {
+        guard !request.headerFields.contains(challenger.credentials), mode != .omitted else {
             return try await next(request)
         }
+        guard let origin = try origin(of: request) else { return try await sendWithout(request, next) }
         // Credentials for a proxy don't decide whose response the origin sends.
         if challenger.proxy == nil {
             try request.requireUnshared(by: elementName, changesEachTime: schemes == [.digest])
@@ -55,7 +54,7 @@ struct PasswordAuthInterceptor: Interceptor {
             let response = try await next(attempt)
             guard challenger.asks(in: response, for: origin) else {
                 memory.learn(from: response, of: challenger, to: sent?.answer, at: origin, random)
-                return response
+                return explained(response, challenger.disregard(of: response), request)
             }
             let offer = ChallengeOffer(
                 response,
@@ -65,12 +64,14 @@ struct PasswordAuthInterceptor: Interceptor {
                 rejected: sent?.answer,
                 wasInAdvance: answersLeft == Self.mostAnswers
             )
-            if mode == .notRenewed, sent != nil, !offer.isStale { return response }
-            guard answersLeft > 0, let field = try await field(for: request, offer, response, origin, memory) else {
+            if mode == .notRenewed, sent != nil, !offer.isStale { return explained(response, .notRenewed, request) }
+            do {
+                guard answersLeft > 0 else { throw UnansweredChallenge.rejected }
+                sent = try await field(for: request, offer, response, origin, memory)
+            } catch let reason as UnansweredChallenge {
                 if let sent, !offer.isStale { memory.reject(sent.answer, at: origin) }
-                return response
+                return explained(response, reason, request)
             }
-            sent = field
             answersLeft -= 1
             request.note(.challengeAnswered(.status(response.status)))
             response.body.discard()
@@ -101,8 +102,29 @@ struct PasswordAuthInterceptor: Interceptor {
         return Origin(request.url).flatMap { allowed.contains($0) ? $0 : nil }
     }
 
-    /// The answer to the offer; `nil` if there is none. If this method throws, it discards the response, which nobody will
-    /// read.
+    private func sendWithout(_ request: HTTPRequest, _ next: Next) async throws -> HTTPResponse {
+        let response = try await next(request)
+        guard challenger.proxy == nil, response.status.code == challenger.status else { return response }
+        let allowed = origins ?? request.context.clientOrigin.map { [$0] } ?? []
+        let reason = UnansweredChallenge.anotherOrigin(Origin(request.url), allowed: allowed, by: elementName)
+        return explained(response, reason, request)
+    }
+
+    /// The response with the reason that its challenge isn't answered, unless an inner element has given one.
+    private func explained(
+        _ response: HTTPResponse,
+        _ reason: UnansweredChallenge?,
+        _ request: HTTPRequest
+    ) -> HTTPResponse {
+        guard let reason, response.context.unansweredChallenge == nil else { return response }
+        request.note(.challengeUnanswered(reason.reason))
+        var response = response
+        response.context.unansweredChallenge = reason
+        return response
+    }
+
+    /// The answer to the offer. Throws ``UnansweredChallenge`` if there is none. If this method throws another error, it discards
+    /// the response, which nobody will read.
     @inline(never)
     private func field(
         for request: HTTPRequest,
@@ -110,15 +132,22 @@ struct PasswordAuthInterceptor: Interceptor {
         _ response: HTTPResponse,
         _ origin: Origin,
         _ memory: PasswordAuthMemory
-    ) async throws -> PasswordAuthField? {
-        guard let realm = offer.realm else { return nil }
+    ) async throws -> PasswordAuthField {
         do {
+            guard let realm = offer.realm else { throw offer.refusal ?? .rejected }
+            guard let credential = try await credentials(realm, origin) else { throw UnansweredChallenge.noCredential }
+            guard offer.isAnswered(by: credential) else { throw UnansweredChallenge.rejected }
             // After a sign-out the closure may return another user's credential.
-            guard let credential = try await credentials(realm, origin), offer.isAnswered(by: credential),
-                memory === shared.current
-            else { return nil }
-            return try await memory.answer(to: offer, with: credential, at: origin, random)?
-                .field(for: request, to: challenger)
+            guard memory === shared.current else { throw UnansweredChallenge.signedOut }
+            guard let answer = memory.answer(to: offer, with: credential, at: origin, random) else {
+                throw UnansweredChallenge.alreadyRejected
+            }
+            guard let field = try await answer.field(for: request, to: challenger) else {
+                throw UnansweredChallenge.oneShotBody
+            }
+            return field
+        } catch let reason as UnansweredChallenge {
+            throw reason
         } catch {
             response.body.discard()
             throw error
