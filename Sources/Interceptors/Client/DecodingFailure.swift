@@ -4,8 +4,8 @@ public import Foundation
 /// interceptor checked it. ``Transport/HTTPError/decode(_:with:)`` throws it, too.
 ///
 /// ```text
-/// DecodingFailure.undecodable: User can't be decoded at friends[3].name: expected String, but found a number.
-/// 200 OK, application/json, 5120 bytes (GET https://api.example.com/v1/users/42). Body: {"id":42,"friends":[{"na…
+/// DecodingFailure.undecodable: User can't be decoded at friends[3].name: expected String, but found a number. 200 OK,
+/// application/json, 5120 bytes (GET https://api.example.com/v1/users/42). Body: {"id":42,"friends":[{"na…
 /// ```
 /// The printed text is bounded and free of secrets: values under sensitive names are redacted. If the content has any, the
 /// decoder's own message is left out, because it might quote them. ``response`` and ``body`` are unredacted.
@@ -121,13 +121,13 @@ extension DecodingFailure {
         status.kind == .successful ? "The server's response can't be read." : generalSentence
     }
 
-    /// All parts of the failure on two lines, without secrets.
+    /// All parts of the failure on one line, without secrets.
     public var description: String {
         // Sanitized, so that text chosen by the server can't forge a log line.
         let type = contentType.map { PrintableText.line(String($0.unicodeScalars.prefix(100))) } ?? "no Content-Type"
         var text =
             (["\(qualifiedCode): \(message)"] + context.notes).joined(separator: " ")
-            + "\n\(PrintableText.line(String("\(status)".prefix(100)))), \(type), \(length) bytes"
+            + " \(PrintableText.line(String("\(status)".prefix(100)))), \(type), \(length) bytes"
         if let request { text += " (\(request))." }
         if !excerpt.isEmpty { text += " Body: \(PrintableText.line(excerpt))" }
         return text

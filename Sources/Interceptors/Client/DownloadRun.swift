@@ -182,9 +182,22 @@ extension DownloadRun {
             return response
         }
         if demand != nil, response.status == 416 { return response }
-        try await ResponseDecoding(decoder: client.decoder, method: method, url: url)
-            .checkStatus(of: response, as: Data.self)
+        do {
+            try await ResponseDecoding(decoder: client.decoder, method: method, url: url)
+                .checkStatus(of: response, as: Data.self)
+        } catch let failure as DecodingFailure {
+            throw DownloadError(failure, request: self.request)
+        }
         return response
+    }
+}
+
+extension DownloadError {
+    /// The error of a response whose status isn't a success. The cause has the response.
+    fileprivate init(_ failure: DecodingFailure, request: HTTPRequest) {
+        let message = "No file was saved, because the server answered \(failure.status.code)."
+        self.init(failure.code, message, request: request, underlying: failure)
+        context = failure.context
     }
 }
 

@@ -5,7 +5,7 @@ extension ChainRuleDefinition {
             .doubtful,
             wrong: "[.retry(3), .retry(3)]",
             right: "[.retry(3)]",
-            harm: "The attempts multiply: a failing server gets nine requests for one call.",
+            harm: "The attempts multiply: with three each, a failing server gets nine requests for one call.",
             matches: { chain in
                 pairs(.retries, outside: .retries)(chain).map { match in
                     var match = match

@@ -76,7 +76,7 @@ extension HTTPRequest.Method {
     public static var trace: Self { "TRACE" }
     /// PATCH (RFC 5789).
     public static var patch: Self { "PATCH" }
-    /// QUERY, a safe method with content (draft-ietf-httpbis-safe-method-w-body).
+    /// QUERY, a safe method with content (RFC 10008).
     public static var query: Self { "QUERY" }
 
     /// Whether the method requests no change on the server (RFC 9110 §9.2.1).

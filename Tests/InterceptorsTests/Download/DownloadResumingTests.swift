@@ -147,7 +147,7 @@ import TransportTesting
             try await makeClient(stub).download("/film", to: place.file, resuming: once)
         }
         stub.enqueue(.status(503, body: "later"))
-        let failure = await #expect(throws: DecodingFailure.self) {
+        let failure = await #expect(throws: DownloadError.self) {
             try await makeClient(stub).download("/film", to: place.file, resuming: .bothExtents[1])
         }
         #expect(failure?.code == .unacceptedStatus)

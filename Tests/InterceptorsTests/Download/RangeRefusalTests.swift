@@ -138,7 +138,7 @@ import TransportTesting
             response.body = .oneShot(Pieces(bytes: Self.film.prefix(14), failure: failure))
             return response
         }
-        await #expect(throws: DecodingFailure.self) {
+        await #expect(throws: DownloadError.self) {
             try await makeClient(stub).download("/film", to: place.file, resuming: .pieces(4))
         }
         #expect(stub.requests.count < 20)
@@ -177,7 +177,7 @@ import TransportTesting
     @Test func aLongWaitThatARefusalAsksForEndsTheCall() async throws {
         let place = try Destination()
         let stub = refusing(1, retryAfter: "61")
-        await #expect(throws: DecodingFailure.self) {
+        await #expect(throws: DownloadError.self) {
             try await makeClient(stub).download("/film", to: place.file, resuming: .pieces(4))
         }
         #expect(stub.requests.count == 5)

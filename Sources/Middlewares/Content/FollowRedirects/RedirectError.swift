@@ -54,7 +54,9 @@ extension RedirectError {
     /// left out.
     public var description: String {
         let text = line(nil, "\(status.code)")
-        return redirects.isEmpty ? text : "\(text) Redirects: \(Redirect.path(redirects))."
+        // If the context has redirects, the line lists them already.
+        let isComplete = redirects.isEmpty || !context.redirects.isEmpty
+        return isComplete ? text : "\(text) Redirects: \(Redirect.path(redirects))."
     }
 
     /// A short English sentence for people.
