@@ -126,7 +126,7 @@ final class CurlTransfer: @unchecked Sendable {
         let text = url.absoluteString.utf8
         guard let colon = text.firstIndex(of: UInt8(ascii: ":")) else { return "" }
         let rest = text[colon...].dropFirst().drop { $0 == UInt8(ascii: "/") }
-        let end = rest.firstIndex { [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")].contains($0) }
+        let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
         return String(rest[..<(end ?? rest.endIndex)]) ?? ""
     }
 
