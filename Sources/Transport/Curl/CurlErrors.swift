@@ -6,11 +6,20 @@ extension HTTPErrorCode {
     /// Internal: the request was sent on a kept-alive connection that the server may have closed. Callers get
     /// ``connectionLost``.
     static let staleConnection = Self(rawValue: "staleConnection")
+    /// Internal: libcurl chose a connection on which a limit had passed. ``CurlEngine`` sends the request elsewhere.
+    static let retiredConnection = Self(rawValue: "retiredConnection")
 }
 
 extension TransportError {
     static var staleConnection: Self {
-        Self(.staleConnection, "The server closed its kept-alive connection before it answered.")
+        Self(
+            .staleConnection,
+            "The server closed its kept-alive connection, or refused the request there, before it answered."
+        )
+    }
+
+    static var retiredConnection: Self {
+        Self(.retiredConnection, "A limit passed on the connection before, so nothing was sent on it.")
     }
 
     static func namelessCertificate(_ host: String) -> Self {
@@ -181,7 +190,7 @@ extension CurlTransfer {
             CCURLE_PEER_FAILED_VERIFICATION, CCURLE_SSL_CACERT_BADFILE, CCURLE_SSL_PINNEDPUBKEYNOTMATCH,
             CCURLE_SSL_INVALIDCERTSTATUS, CCURLE_SSL_CLIENTCERT:
             .tlsFailed
-        case CCURLE_PARTIAL_FILE: .truncated
+        case CCURLE_PARTIAL_FILE: headCame ? .truncated : .connectionLost
         case CCURLE_UNSUPPORTED_PROTOCOL, CCURLE_WEIRD_SERVER_REPLY, CCURLE_BAD_CONTENT_ENCODING:
             .invalidResponse
         case CCURLE_SEND_FAIL_REWIND: .staleConnection

@@ -10,7 +10,8 @@ struct CurlFraming {
     private var codings: [String] = []
     private var wasFraming = false
     /// Whether only the end of the connection ends the content.
-    var endsWithConnection: Bool { length == nil && !codings.contains("chunked") }
+    var endsWithConnection: Bool { length == nil && !isChunked }
+    var isChunked: Bool { codings.contains("chunked") }
 
     /// Checks a field line of a head, including its line end.
     mutating func note(_ line: UnsafeRawBufferPointer) {
@@ -39,6 +40,12 @@ struct CurlFraming {
 
     private mutating func noteCoding(_ value: String) {
         do { codings = try ResponseFraming.codings(of: value, after: codings) } catch { fault = error.message }
+        // The request allows no other coding (RFC 9112 §7), and libcurl undoes none.
+        if let other = codings.first(where: { $0 != "chunked" && $0 != "identity" }) {
+            fault =
+                fault
+                ?? "The response is in the transfer coding \"\(other.prefix(20))\", which the request didn't allow."
+        }
     }
 
     /// The line's value if its name matches, which the caller passes in lower case.

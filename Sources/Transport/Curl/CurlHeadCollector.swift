@@ -19,6 +19,9 @@ struct CurlHeadCollector {
     private(set) var framing = CurlFraming()
     private(set) var isComplete = false
     var isHTTP1: Bool { bytes.count > 5 && bytes[5] == UInt8(ascii: "1") }
+    /// Whether the framing forbids another request on the connection: whoever wrote `chunked` into a head of HTTP/1.0 doesn't know
+    /// the coding (RFC 9112 §6.1).
+    var endsConnection: Bool { isHTTP1 && framing.isChunked && bytes.count > 7 && bytes[7] == UInt8(ascii: "0") }
     /// Whether the head, the interim heads together, or the trailers exceed 256 KB. libcurl limits only each line.
     var isTooLong: Bool { max(bytes.count, trailers.count, interimBytes) > Self.limit }
     /// Whether there are more than 1,000 interim heads.

@@ -62,7 +62,7 @@ final class CurlLoop: Sendable {
     let clock: Stopwatch
     let limits: CurlTransport.ConnectionLimits
     private let multi: Multi
-    private let pool: EasyHandlePool
+    let pool: EasyHandlePool
     /// Used by the loop's thread, and by libcurl's callbacks on that thread, until the loop has ended.
     let sockets: OpenSockets
     private let inbox = Mutex(Inbox())

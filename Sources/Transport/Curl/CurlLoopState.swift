@@ -29,9 +29,7 @@ struct CurlLoopState {
         case .cancel(let transfer):
             guard active[ObjectIdentifier(transfer)] != nil else { return }
             if transfer.mayWaitInVain {
-                // libcurl would keep the connection if it is HTTP/2, and later requests would join it although its peer may
-                // be gone.
-                transfer.easy.set(CCURLOPT_FORBID_REUSE, 1)
+                retireConnection(of: transfer)
             }
             end(transfer, .failure(CancellationError()))
         case .unpause(let transfer):
@@ -195,9 +193,7 @@ struct CurlLoopState {
             switch transfer.timeLimits.check(at: current.now) {
             case .wait(let until)?: nextCheck = min(nextCheck, until)
             case .passed(let limit, let length)?:
-                // libcurl closes such an HTTP/1.1 connection. It would keep an HTTP/2 connection, where every later request
-                // may wait in vain too.
-                transfer.easy.set(CCURLOPT_FORBID_REUSE, 1)
+                retireConnection(of: transfer)
                 let error = transfer.timeout(limit, after: length)
                 if transfer.isResponseComplete {
                     endComplete(transfer)
@@ -209,6 +205,18 @@ struct CurlLoopState {
             case nil: break
             }
         }
+    }
+
+    /// Keeps later requests off the connection of a transfer that waited in vain: its peer may be gone. libcurl closes such an
+    /// HTTP/1.1 connection, but lets requests join an HTTP/2 connection as long as it has streams. So each of them closes the
+    /// connection if it is the last one, and no other may be sent on it.
+    private func retireConnection(of transfer: CurlTransfer) {
+        transfer.forbidReuse()
+        let port = transfer.localPort
+        let others = port == 0 ? [] : active.values.filter { $0 !== transfer && $0.localPort == port }
+        guard !others.isEmpty else { return }
+        for other in others { other.forbidReuse() }
+        current.sockets.retire(port)
     }
 
     /// How long to wait for the network, in milliseconds: until the next deadline if the clock is real time. With any other

@@ -9,15 +9,22 @@ extension CurlEngine {
     /// The time limits of a request.
     func timeouts(of request: HTTPRequest) -> Timeouts { request.context.timeouts ?? configuration.timeouts }
 
-    /// - Parameter calledAt: the start of the call, if a new connection must be used because this is not its first exchange.
-    func makeTransfer(_ request: HTTPRequest, calledAt: Duration?) throws -> CurlTransfer {
+    /// - Parameters:
+    ///   - calledAt: the start of the call, if this is not its first exchange.
+    ///   - isAfresh: whether to use a new connection, because an exchange came to nothing before.
+    func makeTransfer(
+        _ request: HTTPRequest,
+        on loop: CurlLoop,
+        calledAt: Duration?,
+        isAfresh: Bool
+    ) throws -> CurlTransfer {
         guard request.method != .connect, request.method != .head || request.body.isEmpty else {
             throw TransportError(.unsupported, "CONNECT, and HEAD with content, can't be sent.", request: request)
         }
         guard request.context.requestTrailers == nil || configuration.versions != .http2PriorKnowledge else {
             throw TransportError(.unsupported, "libcurl can't send trailers over HTTP/2.", request: request)
         }
-        var easy = try pool.take()
+        var easy = try loop.pool.take()
         guard easy.setTarget(request.url.absoluteString) else {
             easy.free()
             throw TransportError(.unsupportedURL, "libcurl can't read the URL.", request: request)
@@ -29,27 +36,27 @@ extension CurlEngine {
             timeLimits: TimeLimits(timeouts(of: request), calledAt: calledAt),
             upload: Self.needsUpload(request) ? Self.upload(of: request) : nil
         )
-        transfer.isRepetition = calledAt != nil
-        if transfer.bodyMode.bufferLimit == nil { transfer.download = makeDownload(for: transfer) }
+        transfer.isRepetition = isAfresh
+        if transfer.bodyMode.bufferLimit == nil { transfer.download = makeDownload(for: transfer, on: loop) }
         do {
-            try setConnection(easy, request, transfer)
+            try setConnection(easy, request, transfer, isShared: loop === self.loop)
         } catch {
             easy.free()
             throw error
         }
-        if calledAt != nil { easy.set(CCURLOPT_FRESH_CONNECT, 1) }
-        if transfer.upload?.trailers != nil { setTrailers(easy, request, transfer) }
+        if isAfresh { easy.set(CCURLOPT_FRESH_CONNECT, 1) }
+        if transfer.upload?.trailers != nil { setTrailers(easy, transfer) }
         let isPlainGet = setMethodAndBody(easy, request, transfer)
         setFields(easy, request, transfer)
         setContexts(easy, transfer)
         // The next transfer overwrites all settings made here. If there are others, the handle is reset before reuse.
         transfer.leavesHandleClean =
-            isPlainGet && calledAt == nil && transfer.handshake == nil && transfer.decodesContent
+            isPlainGet && !isAfresh && transfer.handshake == nil && transfer.decodesContent
             && transfer.download == nil
         return transfer
     }
 
-    private func makeDownload(for transfer: CurlTransfer) -> CurlDownload {
+    private func makeDownload(for transfer: CurlTransfer, on loop: CurlLoop) -> CurlDownload {
         retain()
         // Weak, because the transfer owns the download. The loop retains the transfer as long as it is active.
         return CurlDownload(pool: blocks) { [weak transfer, loop] in
@@ -67,14 +74,7 @@ extension CurlEngine {
     }
 
     /// libcurl sends trailers in the chunked coding only, which HTTP/2 doesn't have.
-    private func setTrailers(_ easy: EasyHandle, _ request: HTTPRequest, _ transfer: CurlTransfer) {
-        if configuration.versions != .http1 {
-            easy.set(CCURLOPT_HTTP_VERSION, Int(CurlTransport.Versions.http1.option))
-            easy.set(CCURLOPT_PIPEWAIT, 0)
-            transfer.canShareConnection = false
-            // A kept connection may speak HTTP/2.
-            if request.url.isHTTPS { easy.set(CCURLOPT_FRESH_CONNECT, 1) }
-        }
+    private func setTrailers(_ easy: EasyHandle, _ transfer: CurlTransfer) {
         _ = ccurl_easy_setopt_trailer_callback(easy.pointer, CurlCallbacks.onTrailers)
         easy.set(CCURLOPT_TRAILERDATA, Unmanaged.passUnretained(transfer).toOpaque())
     }
@@ -113,7 +113,7 @@ extension CurlEngine {
         easy.set(CCURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         // The loop enforces the time limits, because libcurl's own timers keep running while a transfer is paused.
         easy.set(CCURLOPT_CONNECTTIMEOUT_MS, 1 << 30)
-        if configuration.versions != .negotiated || CurlLibrary.hasHTTP2 {
+        if !configuration.versions.negotiates || CurlLibrary.hasHTTP2 {
             easy.set(CCURLOPT_HTTP_VERSION, Int(configuration.versions.option))
         }
         if let proxy = configuration.proxy.url {
@@ -139,14 +139,23 @@ extension CurlEngine {
     }
 
     /// Sets how the handle finds a connection, and how it verifies the peer.
-    private func setConnection(_ easy: EasyHandle, _ request: HTTPRequest, _ transfer: CurlTransfer) throws {
+    private func setConnection(
+        _ easy: EasyHandle,
+        _ request: HTTPRequest,
+        _ transfer: CurlTransfer,
+        isShared: Bool
+    ) throws {
         // Makes libcurl wait for a connection that it can share, rather than open another one.
         let isTLS = request.url.isHTTPS
         let versions = configuration.versions
         let canShare =
-            versions == .negotiated && isTLS || versions == .http2PriorKnowledge && !versions.needsFreshConnections
+            isShared
+            && (versions.negotiates && isTLS || versions == .http2PriorKnowledge && !versions.needsFreshConnections)
         easy.set(CCURLOPT_PIPEWAIT, canShare ? 1 : 0)
         transfer.canShareConnection = canShare
+        // One TLS record. libcurl reads what has come before each piece that it sends, but an early response is lost if the
+        // connection breaks within a piece.
+        if isTLS, !request.body.isEmpty { easy.setIfKnown(CCURLOPT_UPLOAD_BUFFERSIZE, 16 * 1024) }
         // The connection to a proxy may use TLS too.
         guard isTLS || configuration.proxy != .none else { return }
         transfer.handshake = try tls.prepareHandshake(easy, for: request, through: configuration.proxy)

@@ -36,13 +36,15 @@ extension CurlTransfer {
         if decodesContent, head.hasContentEncoding, hasContent, let codings = head.codings, !codings.isEmpty {
             decoding = PausableDecoder(codings)
         }
-        if head.isHTTP1, iteration?.sockets.noteHTTP1(from: localPort, through: handshake?.proxySSL) == false {
-            leavesHandleClean = false
-            easy.set(CCURLOPT_FORBID_REUSE, 1)
+        let isChecked =
+            !head.isHTTP1 || iteration?.sockets.noteHTTP1(from: localPort, through: handshake?.proxySSL) != false
+        if !isChecked || head.endsConnection { forbidReuse() }
+        let isRefusal = upload != nil && easy.long(CCURLINFO_RESPONSE_CODE) >= 300
+        if isRefusal { iteration?.refused.append(self) }
+        if head.isHTTP1, let upload, isRefusal && upload.length != nil || expectsContinue && upload.hasSentNothing {
+            refuseContent()
         }
         if canShareConnection, !head.isHTTP1 { iteration?.line.noteMultiplexing(host: host) }
-        if expectsContinue, head.isHTTP1, let upload, upload.hasSentNothing { refuseContent() }
-        if upload != nil, easy.long(CCURLINFO_RESPONSE_CODE) >= 300 { iteration?.refused.append(self) }
         watchEndIfNeeded()
         noteSurplus()
         noteRedirect()

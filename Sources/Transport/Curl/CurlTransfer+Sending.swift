@@ -9,6 +9,10 @@ extension CurlTransfer {
         let connects = easy.long(CCURLINFO_NUM_CONNECTS)
         defer { self.connects = connects }
         self.localPort = localPort
+        if connects == self.connects, iteration?.sockets.isRetired(localPort) == true {
+            failure = .retiredConnection
+            return false
+        }
         if connects == self.connects, isUnusable(localPort) {
             // A new connection can't be unusable, and trying a third time might never end.
             if wantsFreshConnection { failure = .staleConnection } else { needsFreshConnection = true }
@@ -59,6 +63,12 @@ extension CurlTransfer {
     /// the server might take the next request for the content (RFC 9110 §10.1.1).
     func refuseContent() {
         isContentRefused = true
+        forbidReuse()
+    }
+
+    /// Makes libcurl close the connection when no transfer uses it any more.
+    func forbidReuse() {
+        leavesHandleClean = false
         easy.set(CCURLOPT_FORBID_REUSE, 1)
     }
 }

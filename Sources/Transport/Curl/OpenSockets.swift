@@ -16,6 +16,8 @@ final class OpenSockets: @unchecked Sendable {
     private struct Slot {
         let socket: Int32
         var speaksHTTP1 = false
+        /// Whether a limit passed on the connection, so that no other request may use it.
+        var isRetired = false
         /// The SSL of the proxy, if the server's TLS connection goes through it. libcurl frees it with the socket.
         var proxySSL: UnsafeMutableRawPointer?
     }
@@ -56,6 +58,15 @@ final class OpenSockets: @unchecked Sendable {
         slots[port]?.contains { $0.speaksHTTP1 && (Self.isReadable($0.socket) || CurlTLS.hasUnreadBytes($0.proxySSL)) }
             ?? false
     }
+
+    /// Keeps later requests off a connection.
+    func retire(_ port: Int32) {
+        if !unplaced.isEmpty { placeAll() }
+        for index in slots[port, default: []].indices { slots[port]?[index].isRetired = true }
+    }
+
+    /// Whether a limit passed on a connection before.
+    func isRetired(_ port: Int32) -> Bool { slots[port]?.contains(where: \.isRetired) ?? false }
 
     /// Whether a connection has responded in HTTP/1 before.
     func speaksHTTP1(from port: Int32) -> Bool { slots[port]?.contains(where: \.speaksHTTP1) ?? false }

@@ -9,7 +9,7 @@ extension NginxTLSTests {
     @Test func requestWithTrailersGoesOverHTTP1BesideAnHTTP2Connection() async throws {
         let fixture = try Fixture()
         try await run(fixture, listen: "ssl http2", server: "location = /put { return 200; }") { server in
-            let transport = fixture.transport(fixture.tls)
+            let transport = fixture.transport(fixture.tls, .http2)
             var request = HTTPRequest(method: .put, url: try server.url("/put", scheme: "https"), body: "content")
             func version() async throws -> HTTPVersion? {
                 try await transport.send(request).context.connection?.httpVersion

@@ -68,7 +68,7 @@ struct NginxTLSTests {
         try await NginxServer.run(listen: listen, server: directives, files: fixture.files, body)
     }
 
-    private func about(_ server: NginxServer) throws -> HTTPRequest {
+    func about(_ server: NginxServer) throws -> HTTPRequest {
         HTTPRequest(url: try server.url("/about", scheme: "https", host: "localhost"))
     }
 
@@ -177,43 +177,6 @@ struct NginxTLSTests {
             #expect(connection.remotePort == server.port)
             #expect(connection.tlsVersion == (hasTLS ? .tls13 : nil))
             #expect((connection.cipherSuite != nil) == hasTLS)
-        }
-    }
-
-    /// nginx announces the end with GOAWAY while other requests are in flight, and doesn't answer later ones.
-    @Test(arguments: [HTTPRequest.Method.get, .put, .post], [true, false])
-    func requestsSurviveConnectionsThatServeFew(method: HTTPRequest.Method, hasKey: Bool) async throws {
-        let fixture = try Fixture()
-        let directives = "keepalive_requests 5; access_log seen.log;"
-        try await run(fixture, listen: "ssl http2", server: directives) { server in
-            let transport = fixture.transport(fixture.tls)
-            var template = try about(server)
-            template.method = method
-            if hasKey { template.headerFields[.idempotencyKey] = "one" }
-            if method != .get { template.body = HTTPBody("some content") }
-            let isSentAgain = method.isIdempotent || hasKey
-            try await withThrowingTaskGroup(of: Void.self) { [template] group in
-                for lane in 0..<64 {
-                    group.addTask {
-                        for index in 0..<20 {
-                            var request = template
-                            request.url.append(queryItems: [URLQueryItem(name: "n", value: "\(lane)-\(index)-")])
-                            do {
-                                let status = try await transport.send(request).status
-                                #expect(status == 200)
-                            } catch let error as TransportError where !isSentAgain {
-                                // Nobody can know whether nginx received this request, so it isn't sent again.
-                                #expect(error.code == .connectionLost)
-                            }
-                        }
-                    }
-                }
-                try await group.waitForAll()
-            }
-            let seen = try String(contentsOf: server.folder.appending(path: "seen.log"), encoding: .utf8)
-            let numbers = seen.split(separator: "\n").map { $0.drop { $0 != "?" }.prefix { $0 != " " } }
-            #expect(!numbers.isEmpty)
-            if !isSentAgain { #expect(Set(numbers).count == numbers.count) }
         }
     }
 
@@ -341,7 +304,7 @@ struct NginxTLSTests {
             do {
                 #expect(try await transport.send(request).status == 400)
             } catch let error as TransportError {
-                #expect(error.code == .truncated || error.code == .connectionLost, "\(error)")
+                #expect(error.code == .connectionLost, "\(error)")
             }
             #expect(try await transport.send(about(server)).status == 200)
             await transport.shutDown()
@@ -352,7 +315,9 @@ struct NginxTLSTests {
         let fixture = try Fixture()
         try await run(fixture, listen: "ssl http2") { server in
             let request = try about(server)
-            for (versions, expected) in [(CurlTransport.Versions.negotiated, "HTTP/2.0"), (.http1, "HTTP/1.1")] {
+            for (versions, expected) in [
+                (CurlTransport.Versions.negotiated, "HTTP/2.0"), (.http2, "HTTP/2.0"), (.http1, "HTTP/1.1"),
+            ] {
                 let response = try await fixture.transport(fixture.tls, versions).send(request)
                 #expect(try await NginxTests.text(response).hasPrefix(expected))
             }

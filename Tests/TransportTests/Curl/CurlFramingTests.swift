@@ -13,6 +13,8 @@ import TransportTesting
         "Content-Length: -2", "Content-Length:", "Content-Length: 2,", "Content-Length: 2 2", "Content-Length : 2",
         "Content-Length: 2\r\n 0", "content-length: 2\r\nCONTENT-LENGTH: 4", "Transfer-Encoding: chunked, chunked",
         "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked, gzip",
+        "Transfer-Encoding: gzip, chunked", "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked",
+        "Transfer-Encoding: gzip",
         "Transfer-Encoding : chunked", "Content-Length: 2\r\nX-A: a\rb",
         "Content-Length: 2\r\nX-A: a\rContent-Length: 4",
     ]
@@ -44,6 +46,18 @@ import TransportTesting
         let transport = CurlTransport()
         for _ in 0..<2 { #expect(try await content(of: transport.send(makeRequest(server))) == "ok") }
         #expect(server.connectionsOpened == 1)
+        await transport.shutDown()
+    }
+
+    /// RFC 9112 §6.1: a proxy that knows only HTTP/1.0 may have passed the field on without knowing it.
+    @Test(arguments: [("1.0", 2), ("1.1", 1)])
+    func connectionThatSentChunksInHTTP10IsNotUsedAgain(version: String, connections: Int) async throws {
+        let server = try MockServer()
+        let head = "HTTP/\(version) 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked"
+        server.on(.get, "/") { _ in MockResponse(steps: [.send("\(head)\r\n\r\n2\r\nok\r\n0\r\n\r\n")]) }
+        let transport = CurlTransport()
+        for _ in 0..<2 { #expect(try await content(of: transport.send(makeRequest(server))) == "ok") }
+        #expect(server.connectionsOpened == connections)
         await transport.shutDown()
     }
 

@@ -102,7 +102,9 @@ import TransportTesting
 
     @Test(arguments: [false, true])
     func postAfterTheServerClosedAnIdleConnectionGoesOverAFreshOne(isTLS: Bool) async throws {
-        let (server, configuration) = try Self.server(isTLS: isTLS)
+        let (server, shared) = try Self.server(isTLS: isTLS)
+        var configuration = shared
+        configuration.versions = .http1
         server.on(.get, "/") { _ in MockResponse.status(200, body: "ok").closing(announced: false) }
         server.on(.post, "/") { MockResponse.status(200, body: "\($0.bodyLength)") }
         let transport = CurlTransport(configuration)
@@ -162,6 +164,7 @@ import TransportTesting
         let fixture = try TLSFixture(maximumVersion: version)
         var configuration = CurlTransport.Configuration(tls: TLSConfiguration(trust: fixture.trust))
         if !verifiesItself { configuration.tls.pins = [.any: [fixture.root.certificate.publicKeyPin]] }
+        configuration.versions = .http1
         let transport = CurlTransport(configuration)
         for method in [HTTPRequest.Method.get, .head, .post, .get, .put, .get, .get] {
             let response = try await transport.send(fixture.request(method: method))
