@@ -35,7 +35,7 @@ import Testing
         let journal = Journal()
         let chain = InterceptorChain([.validateStatus(), auth], transport: server, journal: journal)
         let error = await #expect(throws: StatusError.self) { try await chain.send(request) }
-        return (error?.description ?? "", journal.calls.map { "\($0)" }.joined())
+        return (error?.description ?? "", journal.calls.map(\.explained).joined())
     }
 
     private static let cases: [(auth: AnyInterceptor, server: Recorder, url: URL, part: String)] = [
