@@ -4,7 +4,7 @@
 /// libcurl has such a line too, but doesn't say which transfers wait in it, and a connection that becomes free there lets only
 /// the first try again, whatever its host. So the loop passes no more transfers to libcurl than can have a connection. A
 /// transfer's time limits then know whether it waits for this transport or for the server.
-struct ConnectionLine<Member: AnyObject> {
+struct ConnectionLine<Key: Hashable, Member: AnyObject> {
     private struct Waiting {
         let ticket: UInt64
         let member: Member
@@ -19,12 +19,22 @@ struct ConnectionLine<Member: AnyObject> {
         var isMultiplexed = false
         var waiting: [Waiting] = []
 
-        var connections: Int { alone + (isMultiplexed ? min(1, sharing) : sharing) }
+        var connections: Int {
+            let most = ConnectionLine.mostSharing
+            return alone + (isMultiplexed ? (sharing + most - 1) / most : sharing)
+        }
+
+        /// Whether another member can share a connection that others use.
+        var canJoin: Bool { isMultiplexed && !sharing.isMultiple(of: ConnectionLine.mostSharing) }
         var isUnused: Bool { alone + sharing == 0 && waiting.isEmpty }
     }
 
+    /// The most members that share a connection. Servers limit the streams of a connection, usually to 100 or more, and libcurl
+    /// keeps the surplus in its own line.
+    private static var mostSharing: Int { 100 }
+
     private let limits: CurlTransport.ConnectionLimits
-    private var hosts: [String: Host] = [:]
+    private var hosts: [Key: Host] = [:]
     private var connections = 0
     private var waitingCount = 0
     private var nextTicket: UInt64 = 0
@@ -32,7 +42,7 @@ struct ConnectionLine<Member: AnyObject> {
     init(_ limits: CurlTransport.ConnectionLimits) { self.limits = limits }
 
     /// Adds a member. Returns whether it has its turn; otherwise it waits until ``next()`` returns it.
-    mutating func enter(_ member: Member, host: String, canShare: Bool) -> Bool {
+    mutating func enter(_ member: Member, host: Key, canShare: Bool) -> Bool {
         if waitingCount == 0, hasRoom(hosts[host], canShare: canShare) {
             count(1, host: host, canShare: canShare)
             return true
@@ -44,17 +54,17 @@ struct ConnectionLine<Member: AnyObject> {
     }
 
     /// Removes a member that had its turn.
-    mutating func leave(host: String, canShare: Bool) { count(-1, host: host, canShare: canShare) }
+    mutating func leave(host: Key, canShare: Bool) { count(-1, host: host, canShare: canShare) }
 
     /// Removes a member that waits.
-    mutating func giveUp(_ member: Member, host: String) {
+    mutating func giveUp(_ member: Member, host: Key) {
         guard let index = hosts[host]?.waiting.firstIndex(where: { $0.member === member }) else { return }
         waitingCount -= 1
         change(host) { $0.waiting.remove(at: index) }
     }
 
     /// Records that a host speaks HTTP/2, so that members can share a connection to it.
-    mutating func noteMultiplexing(host: String) {
+    mutating func noteMultiplexing(host: Key) {
         guard hosts[host]?.isMultiplexed == false else { return }
         change(host) { $0.isMultiplexed = true }
     }
@@ -62,7 +72,7 @@ struct ConnectionLine<Member: AnyObject> {
     /// Removes and returns the waiting member whose turn has come: the one that has waited longest among the hosts with room.
     mutating func next() -> Member? {
         guard waitingCount > 0 else { return nil }
-        var best: (host: String, index: Int, ticket: UInt64)?
+        var best: (host: Key, index: Int, ticket: UInt64)?
         for (name, host) in hosts {
             guard let index = firstWithRoom(in: host) else { continue }
             let ticket = host.waiting[index].ticket
@@ -86,16 +96,16 @@ struct ConnectionLine<Member: AnyObject> {
     }
 
     private func hasRoom(_ host: Host?, canShare: Bool) -> Bool {
-        if let host, canShare, host.isMultiplexed, host.sharing > 0 { return true }
+        if let host, canShare, host.canJoin { return true }
         func allows(_ limit: Int, _ count: Int) -> Bool { limit <= 0 || count < limit }
         return allows(limits.perHost, host?.connections ?? 0) && allows(limits.total, connections)
     }
 
-    private mutating func count(_ step: Int, host: String, canShare: Bool) {
+    private mutating func count(_ step: Int, host: Key, canShare: Bool) {
         change(host) { if canShare { $0.sharing += step } else { $0.alone += step } }
     }
 
-    private mutating func change(_ name: String, _ change: (inout Host) -> Void) {
+    private mutating func change(_ name: Key, _ change: (inout Host) -> Void) {
         var host = hosts.removeValue(forKey: name) ?? Host()
         let before = host.connections
         change(&host)

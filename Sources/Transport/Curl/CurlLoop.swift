@@ -111,7 +111,7 @@ final class CurlLoop: Sendable {
         }
         if let phase { return wake(from: phase) }
         if case .start(let transfer) = command {
-            transfer.finish(.failure(TransportError.shutDown))
+            transfer.finish(.failure(transfer.precise(TransportError.shutDown)))
             release(transfer)
         }
     }

@@ -88,12 +88,18 @@ struct CurlLoopState {
             begin(transfer)
         } else {
             transfer.timeLimits.waitInLine(at: current.now)
+            transfer.notes?.waitInLine()
             advanceNextCheck(for: transfer)
         }
     }
 
     private mutating func begin(_ transfer: CurlTransfer) {
         transfer.timeLimits.start(at: current.now)
+        if let notes = transfer.notes {
+            notes.beginSending()
+            // The caller of a cancelled call may have read before that nothing was sent. So nothing is sent.
+            guard !transfer.isFinished else { return end(transfer, .failure(CancellationError())) }
+        }
         add(transfer)
     }
 
@@ -102,9 +108,8 @@ struct CurlLoopState {
         guard code == 0 else {
             active[ObjectIdentifier(transfer)] = nil
             current.leaveLine(transfer)
-            transfer.finish(
-                .failure(TransportError(.transportFailed, "libcurl refused the transfer (multi code \(code))."))
-            )
+            let error = TransportError(.transportFailed, "libcurl refused the transfer (multi code \(code)).")
+            transfer.finish(.failure(transfer.precise(error)))
             return loop.release(transfer)
         }
         advanceNextCheck(for: transfer)

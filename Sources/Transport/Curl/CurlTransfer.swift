@@ -40,14 +40,16 @@ final class CurlTransfer: @unchecked Sendable {
     /// The request without its body, for error messages.
     let request: HTTPRequest
     let proxy: CurlTransport.Proxy
-    /// The host and port as the URL has them. Each host has a limit of connections.
-    let host: String
+    /// Each host and port has a limit of connections, however the URL spells them.
+    let host: Origin?
     let bodyMode: ResponseBodyMode
     let isRepeatable: Bool
     let expectsContinue: Bool
     let followsRedirects: Bool
     let upload: CurlUpload?
     let onDownload: (@Sendable (TransferProgress) -> Void)?
+    /// Where a caller that cuts the call off looks whether anything was sent.
+    let notes: InterruptionNotes?
     /// Whether the caller wants the heads of interim responses.
     let tellsInterim: Bool
 
@@ -106,7 +108,7 @@ final class CurlTransfer: @unchecked Sendable {
         self.easy = easy
         self.request = HTTPRequest(method: request.method, url: request.url)
         self.proxy = proxy
-        self.host = Self.authority(of: request.url)
+        self.host = Origin(request.url)
         self.timeLimits = timeLimits
         self.bodyMode = request.context.responseBody
         self.isRepeatable = request.isRepeatable
@@ -114,20 +116,13 @@ final class CurlTransfer: @unchecked Sendable {
         self.followsRedirects = request.context.followsRedirects
         self.upload = upload
         self.onDownload = request.context.downloadProgress
+        self.notes = request.context.interruptionNotes
         self.tellsInterim = request.context.interim != nil
     }
 
     deinit {
         inlineBody?.deallocate()
         fieldList?.free()
-    }
-
-    private static func authority(of url: URL) -> String {
-        let text = url.absoluteString.utf8
-        guard let colon = text.firstIndex(of: UInt8(ascii: ":")) else { return "" }
-        let rest = text[colon...].dropFirst().drop { $0 == UInt8(ascii: "/") }
-        let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
-        return String(rest[..<(end ?? rest.endIndex)]) ?? ""
     }
 
     /// Copies a small body to memory that libcurl may read until the transfer ends.

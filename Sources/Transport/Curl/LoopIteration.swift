@@ -14,7 +14,7 @@ final class LoopIteration {
     var refused: [CurlTransfer] = []
 
     /// The transfers that have a connection, and the line of those that wait for one.
-    var line: ConnectionLine<CurlTransfer>
+    var line: ConnectionLine<Origin?, CurlTransfer>
 
     init(sockets: OpenSockets, limits: CurlTransport.ConnectionLimits) {
         self.sockets = sockets

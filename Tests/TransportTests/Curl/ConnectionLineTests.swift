@@ -8,7 +8,7 @@ import Testing
 
     /// A line, and its members by name.
     private final class Line {
-        private var line: ConnectionLine<Member>
+        private var line: ConnectionLine<String, Member>
         private var members: [String: Member] = [:]
 
         init(perHost: Int = 0, total: Int = 0) { line = ConnectionLine(.init(perHost: perHost, total: total)) }
@@ -93,6 +93,17 @@ import Testing
         #expect(line.turns() == ["a3"])
         // No connection is left to share.
         #expect(!line.enter("a5", canShare: true))
+    }
+
+    @Test func requestsBeyondTheStreamsOfAConnectionWait() {
+        let line = Line(perHost: 1)
+        #expect(line.enter("a0", canShare: true))
+        line.noteMultiplexing("a")
+        #expect((1..<100).allSatisfy { line.enter("a\($0)", canShare: true) })
+        #expect(!line.enter("a100", canShare: true) && line.turns() == [])
+        line.leave("a7", canShare: true)
+        #expect(line.turns() == ["a100"])
+        #expect(!line.enter("a101", canShare: true))
     }
 
     @Test func zeroIsNoLimit() {

@@ -29,7 +29,7 @@ struct TimeoutInterceptor: Interceptor {
             return try answer.get()
         }
         try Task.checkCancellation()
-        var failure = failure(of: request, isOwn: isOwn)
+        var failure = failure(of: request, isOwn: isOwn, isInLine: notes.isInLine)
         failure.context = notes.context
         request.note(.timedOut(failure.message))
         throw failure
@@ -78,14 +78,16 @@ struct TimeoutInterceptor: Interceptor {
         }
     }
 
-    private func failure(of request: HTTPRequest, isOwn: Bool) -> TransportError {
-        let message =
+    private func failure(of request: HTTPRequest, isOwn: Bool, isInLine: Bool) -> TransportError {
+        var message =
             if isOwn, let limit {
                 "There was no response within \(limit), the limit of \(name ?? "timeout(_:)")."
             } else {
                 "There was no response before the deadline that the request was given."
             }
-        return TransportError(.timedOut, message, request: request)
+        guard isInLine else { return TransportError(.timedOut, message, request: request) }
+        message += " It waited for one of the transport's own connections."
+        return TransportError(.timedOut, message, request: request, underlying: UnsentError(wait: .zero))
     }
 }
 
@@ -114,6 +116,8 @@ extension Interceptor where Self == AnyInterceptor {
     /// - At the deadline the rest of the chain is cancelled and awaited, so that no work continues after the call. The call
     ///   then fails with `HTTPErrorCode.timedOut` and a message that names the limit. A late response is discarded. An
     ///   inner interceptor or transport that ignores cancellation delays the failure.
+    /// - If the call still waited for one of the transport's own connections (`CurlTransport.ConnectionLimits`), the error says so and
+    ///   is `sentNothing`. It doesn't open a circuit breaker, and a retry repeats even a POST.
     /// - The error's context holds facts noted by inner interceptors, such as a retry's attempts (``Transport/HTTPContext/attempts``).
     /// - Cancelling the caller's task still throws `CancellationError`.
     /// - The time keeps running while an app is suspended, because the caller keeps waiting. With a `SuspendingClock`, the time

@@ -43,6 +43,48 @@ import TransportTesting
         await transport.shutDown()
     }
 
+    @Test func timeoutInTheLineOfTheTransportDoesNotOpenTheCircuit() async throws {
+        let (server, clock, changes) = (try MockServer(), ManualClock(), Tally())
+        let gate = AsyncStream.makeStream(of: Void.self)
+        server.on(.get, "/") { _ in
+            var iterator = gate.stream.makeAsyncIterator()
+            await iterator.next()
+            return MockResponse.status(200)
+        }
+        let transport = CurlTransport(connectionLimits: .init(perHost: 1))
+        let first = Task { try await transport.send(HTTPRequest(url: server.url)) }
+        await server.requests(atLeast: 1)
+        let time = TimeSource.manual(clock)
+        let breaker: AnyInterceptor = .circuitBreaker(.consecutiveFailures(1), time: time) { _, _, _ in changes.count()
+        }
+        let chain = InterceptorChain([breaker, .timeout(.seconds(10), time: time)], transport: transport)
+        let notes = InterruptionNotes()
+        var request = HTTPRequest(url: server.url)
+        request.context.interruptionNotes = notes
+        let call = Task { [request] in try await chain.send(request) }
+        while !notes.isInLine { await Task.yield() }
+        clock.advance(by: .seconds(10))
+        let error = try #require(await #expect(throws: TransportError.self) { try await call.value })
+        #expect(error.code == .timedOut && error.sentNothing, "\(error)")
+        #expect(error.message.contains("one of the transport's own connections"))
+        #expect(changes.value == 0)
+        gate.continuation.finish()
+        #expect(try await first.value.status == 200)
+        #expect(server.requests.count == 1)
+        await transport.shutDown()
+    }
+
+    /// The first of two requests of a call was sent, so the call has sent something.
+    @Test func onlyACallWithoutAnySentRequestSentNothing() {
+        let notes = InterruptionNotes()
+        #expect(!notes.isInLine)
+        notes.waitInLine()
+        #expect(notes.isInLine)
+        notes.beginSending()
+        notes.waitInLine()
+        #expect(!notes.isInLine)
+    }
+
     @Test func aLimitOfTheTransportsLineIsNoFailureOfTheHost() {
         let waited = TransportError(.timedOut, "…", underlying: UnsentError(wait: .zero))
         let request = HTTPRequest(url: apiURL)
