@@ -1,9 +1,15 @@
 extension HTTPRequest {
     /// Reads a file or stream that announces no content to its end, within the time limits. Throws if it has content after all.
     ///
-    /// Such a body is sent without reading it, although a file may have grown and a stream may be longer than announced.
+    /// Such a body is sent without reading it, although a file may have grown and a stream may be longer than announced. The check
+    /// comes before there is a connection, so a one-shot stream that passed it can be sent again as the empty body that it is.
     func checkEmptySource(within timeouts: Timeouts, on clock: Stopwatch) async throws {
         guard body.isEmptySource else { return }
+        try await readEmptySource(within: timeouts, on: clock)
+        body.noteEmpty()
+    }
+
+    private func readEmptySource(within timeouts: Timeouts, on clock: Stopwatch) async throws {
         guard let limit = [timeouts.idle, timeouts.total].compactMap({ $0 }).min() else {
             return try await body.forEachSentChunk { _ in }
         }

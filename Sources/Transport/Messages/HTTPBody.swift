@@ -111,12 +111,18 @@ extension HTTPBody {
         }
     }
 
+    /// Makes a one-shot stream that was read to its end, and had no content, readable as empty.
+    func noteEmpty() {
+        if case .stream(let stream) = storage { stream.noteEmpty() }
+    }
+
     /// Whether the body can be read again from its start. Bytes in memory and files always can.
     public var isRestartable: Bool {
         if case .stream(let stream) = storage { stream.isRestartable } else { true }
     }
 
-    /// Whether the body can be read now. A one-shot body can't once a reader has started.
+    /// Whether the body can be read now. A one-shot body can't once a reader has started, unless it
+    /// announced no content and a transport found none.
     public var isReadable: Bool {
         if case .stream(let stream) = storage { stream.isReadable } else { true }
     }

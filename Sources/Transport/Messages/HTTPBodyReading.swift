@@ -88,6 +88,8 @@ final class StreamBody: Sendable {
     private let makeReader: @Sendable () throws -> any ChunkReader
     /// Set by the first reader and by `discard()`. Only the caller that changes it from `false` may read a one-shot stream.
     private let isSpent = Atomic<Bool>(false)
+    /// Whether a reader has found the stream empty, so that another one needs no source.
+    private let isFoundEmpty = Atomic<Bool>(false)
     /// Set by the first `discard()`, so that `onDiscard` runs at most once.
     private let isDiscarded = Atomic<Bool>(false)
 
@@ -106,9 +108,17 @@ final class StreamBody: Sendable {
         self.makeReader = makeReader
     }
 
-    var isReadable: Bool { isRestartable || !isSpent.load(ordering: .acquiring) }
+    var isReadable: Bool {
+        isRestartable || !isSpent.load(ordering: .acquiring) || isFoundEmpty.load(ordering: .acquiring)
+    }
+
+    /// Makes a one-shot stream that was read to its end, and had no content, readable as empty.
+    func noteEmpty() { isFoundEmpty.store(true, ordering: .releasing) }
 
     func read() throws -> any ChunkReader {
+        if !isRestartable, isFoundEmpty.load(ordering: .acquiring) {
+            return StreamReader(AsyncStream<Data> { $0.finish() })
+        }
         if !isRestartable, isSpent.exchange(true, ordering: .acquiringAndReleasing) {
             throw TransportError.bodyNotReplayable()
         }

@@ -58,9 +58,26 @@ import TransportTesting
     }
     #endif
 
-    @Test func streamAnnouncedEmptyIsNotReadAndSoMayHaveNoEnd() async throws {
-        server.on(.put, "/") { MockResponse.status(200, body: "\($0.bodyLength)") }
+    @Test func streamAnnouncedEmptyThatDoesNotEndMeetsTheLimit() async throws {
+        let clock = ManualClock()
+        let transport = URLSessionTransport(timeouts: Timeouts(idle: .seconds(7)), time: .manual(clock))
         let body = HTTPBody.restartable(length: 0) { AsyncStream<Data> { _ in } }
+        let request = try makeRequest(server, "/", .put, body: body)
+        let call = Task { try await transport.send(request) }
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(7))
+        #expect(try await failure { try await call.value }.code == .timedOut)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func refusedConnectionLeavesAOneShotBodyThatIsEmpty() async throws {
+        let port = try UnusedPort()
+        defer { withExtendedLifetime(port) {} }
+        let body = HTTPBody.oneShot(AsyncStream<Data> { $0.finish() }, length: 0)
+        let url = try #require(URL(string: "http://127.0.0.1:\(port.number)/"))
+        let refused = HTTPRequest(method: .put, url: url, body: body)
+        #expect(try await failure { try await transport.send(refused) }.code == .cannotConnect)
+        server.on(.put, "/") { MockResponse.status(200, body: "\($0.bodyLength)") }
         #expect(try await content(of: transport.send(makeRequest(server, "/", .put, body: body))) == "0")
     }
 }
