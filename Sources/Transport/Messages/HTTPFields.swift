@@ -19,7 +19,11 @@ public struct HTTPFields: Sendable, Hashable {
         self.fields = Array(fields)
     }
 
+    /// Creates a collection from a literal, in its own order: `HTTPFields(["A": "1", "A": "2"])`.
+    public init(_ fields: HTTPFields) { self = fields }
+
     /// Creates a collection from a dictionary, whose names are sorted. A request with a name or value that isn't valid isn't sent.
+    @_disfavoredOverload  // A literal becomes fields in its own order, and may repeat names.
     public init(_ dictionary: [String: String]) {
         fields = dictionary.sorted { $0.key < $1.key }.map { HTTPField(unchecked: HTTPField.Name(unchecked: $0), $1) }
     }
