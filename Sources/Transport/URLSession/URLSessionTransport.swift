@@ -100,8 +100,8 @@ public import Foundation
 /// - If the content is shorter than announced, the call fails with ``HTTPErrorCode/truncated``. If it is longer,
 ///   Foundation silently cuts it off, or the call fails with ``HTTPErrorCode/invalidResponse``.
 /// - Fields are sorted by name, because Foundation doesn't keep their order, and fields of one name are joined. `Set-Cookie`
-///   is split again: a comma followed by a name and `=` begins another cookie. So is `Location`, at a comma, a blank and the
-///   beginning of another URL, so that a redirect with two targets isn't followed. The reason phrase is the registered one.
+///   is split again: a comma followed by a name and `=` begins another cookie. `Location` is split where a
+///   comma and a blank precede another URL, so that a redirect with two targets isn't followed. The reason phrase is the registered one.
 /// - Foundation doesn't report trailer fields, so ``HTTPResponse/trailers`` throws ``HTTPErrorCode/trailersUnavailable``.
 ///   ``HTTPContext/interim`` is called on Apple's platforms, from the session's queue. On Linux, Foundation shows no interim response.
 /// - On Apple's platforms, a slow reader of a streamed response makes the server wait, by `suspend()`. Apple's documentation
