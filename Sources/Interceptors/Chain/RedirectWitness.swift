@@ -9,6 +9,8 @@ internal import Synchronization
     private struct State {
         /// The number of responses seen.
         var count = 0
+        /// The URL of the last request that was sent.
+        var last: URL?
         /// The first URL that redirected.
         var redirected: URL?
         /// Whether a transport answered for another URL than it was asked for.
@@ -26,14 +28,22 @@ internal import Synchronization
         _ request: consuming HTTPRequest,
         over transport: any Transport
     ) async throws -> HTTPResponse {
-        let (url, count) = (request.url, count)
+        let url = request.url
+        begin(url)
+        // If the transport is a chain, its own end sees the responses. Requests may run at the same time, so each has a witness.
+        let inner = RedirectWitness(inside: self)
+        request.context.redirectWitness = inner
         let response = try await transport.send(request)
-        // If the transport is a chain, its own end has seen the response.
-        if self.count == count { see(response, from: url) }
+        if inner.count == 0 { see(response, from: url) }
         return response
     }
 
     private var count: Int { state.withLock { $0.count } }
+
+    private func begin(_ url: URL) {
+        state.withLock { $0.last = url }
+        outer?.begin(url)
+    }
 
     private func see(_ response: HTTPResponse, from url: URL) {
         state.withLock { state in
@@ -41,38 +51,40 @@ internal import Synchronization
             if HTTPResponse.isRedirect(response.status, response.headerFields) {
                 state.redirected = state.redirected ?? response.url ?? url
             }
-            if let answered = response.url, !Self.isSame(answered, url, whole: true) { state.isMoved = true }
+            if let answered = response.url, !Self.isSame(answered, url) { state.isMoved = true }
         }
         outer?.see(response, from: url)
     }
 
-    /// Whether a redirect was followed before this response or, without a response, before an error.
+    /// Whether a redirect was followed before this response or, without a response, before the last error.
     func hasLedElsewhere(to response: HTTPResponse?, from url: URL) -> Bool {
         state.withLock { state in
             if state.isMoved { return true }
-            guard let response else { return state.redirected != nil }
+            guard let response else {
+                // Another attempt at the URL that redirected failed by itself.
+                guard let redirected = state.redirected, let last = state.last else { return false }
+                return !Self.isSame(last, redirected)
+            }
             if let redirected = state.redirected {
                 // The same URL again: a request that was repeated after a redirect to a log-in, for instance.
                 guard let answered = response.url else {
                     return !HTTPResponse.isRedirect(response.status, response.headerFields)
                 }
-                return !Self.isSame(answered, redirected, whole: true)
+                return !Self.isSame(answered, redirected)
             }
-            // Nothing was seen of a request that an interceptor made without the context of the first.
+            // An interceptor sent a new request without this context, so the witness saw nothing.
             guard state.count == 0, let answered = response.url else { return false }
-            return !Self.isSame(answered, url, whole: false)
+            return !Self.isSame(answered, url)
         }
     }
 
     /// Whether two URLs are the same, apart from their fragments.
-    ///
-    /// - Parameter isWhole: whether the queries count too.
-    private static func isSame(_ one: URL, _ other: URL, whole isWhole: Bool) -> Bool {
+    private static func isSame(_ one: URL, _ other: URL) -> Bool {
         if one.absoluteString == other.absoluteString { return true }
         guard Origin(one) == Origin(other) else { return false }
         let paths = [one, other].map { $0.path(percentEncoded: true) }.map { $0.isEmpty ? "/" : $0 }
         return paths[0] == paths[1]
-            && (!isWhole || one.query(percentEncoded: true) == other.query(percentEncoded: true))
+            && one.query(percentEncoded: true) == other.query(percentEncoded: true)
     }
 }
 
@@ -94,11 +106,11 @@ extension HTTPRequest {
     /// transport. The response then belongs to another URL, and must not be kept for this one.
     ///
     /// Call it on a request that was passed on after ``shareResponse(by:)``; on any other, it returns `true`. A URL that an inner
-    /// interceptor has changed, for instance by a signature in the query, is no redirect.
+    /// interceptor has changed, for instance by a signature in the query, isn't a redirect.
     public func isAnswered(by response: HTTPResponse) -> Bool {
         !(context.redirectWitness?.hasLedElsewhere(to: response, from: url) ?? false)
     }
 
-    /// Whether a redirect was met further inside, before this request ended in an error.
+    /// Whether the last attempt at this request met a redirect further inside, before it ended in an error.
     package var hasBeenRedirected: Bool { context.redirectWitness?.hasLedElsewhere(to: nil, from: url) ?? false }
 }

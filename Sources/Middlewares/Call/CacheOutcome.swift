@@ -136,9 +136,9 @@ public struct CacheOutcome: Sendable, Hashable {
         public static var status: Self { Self(code: .status) }
         /// The response has `Vary: *`, or a malformed `Vary`: no request can select it later.
         public static var vary: Self { Self(code: .vary) }
-        /// The response is partial (206), and the cache can't keep the part. Its range is missing or doesn't fit its content, its
-        /// content has a coding. A complete response may be stored, the request may have its own
-        /// `If-Range`, or an outer interceptor may have a condition.
+        /// The response is partial (206), and the cache can't keep the part. Its range is missing or doesn't fit the content, or the
+        /// content has a coding. A complete response may be stored, the request may have its own `If-Range`, or an outer
+        /// interceptor may have a condition.
         public static var partial: Self { Self(code: .partial) }
         /// The store refused the response: it is too large, the store failed, or an invalidation came first.
         public static var refused: Self { Self(code: .refused) }
@@ -146,7 +146,7 @@ public struct CacheOutcome: Sendable, Hashable {
         /// (``Transport/HTTPContext/storeResponse(onlyIf:)``).
         public static var condition: Self { Self(code: .condition) }
         /// A redirect was followed further inside, so the response belongs to another URL. A cache inside `followRedirects`
-        /// stores it there.
+        /// stores it there. If it marked an earlier response for validation, this is ``updated``.
         public static var redirected: Self { Self(code: .redirected) }
     }
 

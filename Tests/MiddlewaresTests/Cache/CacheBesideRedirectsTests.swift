@@ -131,6 +131,65 @@ import TransportTesting
         #expect(try await text(try await redirecting.send(try world.request())) == "200 stale one")
     }
 
+    @Test func aFailureOfTheURLAfterAnAttemptThatWasRedirectedIsItsOwn() async throws {
+        world.answer(["Cache-Control: max-age=5, stale-if-error=600"], "one")
+        _ = try await world.send()
+        world.advance(10)
+        let again: some Interceptor = .intercept { request, next in
+            do { return try await next(copy request) } catch { return try await next(request) }
+        }
+        let chain = InterceptorChain([world.cache, again, .followRedirects()], transport: world.stub)
+        world.answer(302, [elsewhere])
+        for _ in 0..<2 { world.stub.enqueue(.failure(TransportError(.cannotConnect, "No network."))) }
+        #expect(try await text(try await chain.send(try world.request())) == "200 stale one")
+    }
+
+    @Test func anEarlierResponseToAURLThatRedirectsNowIsValidated() async throws {
+        world.answer(["Cache-Control: max-age=3600", "ETag: \"a\""], "one")
+        _ = try await redirecting.send(try world.request())
+        redirect(to: ["Cache-Control: max-age=3600"], "two")
+        #expect(try await text(try await redirecting.send(try world.request(mode: .reload))) == "200 miss two")
+        redirect(to: ["Cache-Control: max-age=3600"], "three")
+        #expect(try await text(try await redirecting.send(try world.request())) == "200 miss three")
+    }
+
+    @Test func aRedirectToAnotherQueryIsSeenOfNewRequests() async throws {
+        let follower: some Interceptor = .intercept { request, next in
+            let first = try await next(HTTPRequest(method: request.method, url: request.url))
+            guard let location = first.headerFields[.location].flatMap({ URL(string: $0) }) else { return first }
+            first.body.discard()
+            return try await next(HTTPRequest(method: request.method, url: location))
+        }
+        let chain = InterceptorChain([world.cache, follower], transport: world.stub)
+        world.answer(302, ["Location: https://a.example/x?lang=de"])
+        world.answer(["Cache-Control: max-age=3600"], "one")
+        let response = try await chain.send(try world.request())
+        #expect(response.context.cacheOutcome?.storing == .redirected)
+    }
+
+    /// Does other work before it sends a request.
+    private struct LateTransport: Transport {
+        let base: StubTransport
+        let work: @Sendable () async throws -> Void
+
+        func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
+            try await work()
+            return try await base.send(request)
+        }
+    }
+
+    @Test func aRedirectIsSeenWhileAnotherAttemptRuns() async throws {
+        let (witness, stub) = (RedirectWitness(inside: nil), world.stub)
+        let request = HTTPRequest(method: .get, url: try url("https://a.example/x"))
+        world.answer(503, [])
+        redirect(to: [], "one")
+        let late = LateTransport(base: stub) { _ = try await witness.send(request, over: stub) }
+        #expect(try await witness.send(request, over: late).status == 302)
+        let following = HTTPRequest(method: .get, url: try url("https://b.example/y"))
+        let response = try await witness.send(following, over: stub)
+        #expect(witness.hasLedElsewhere(to: response, from: request.url))
+    }
+
     @Test(arguments: Follower.allCases.filter { $0 != .ownInterceptorWithNewRequests })
     func a304OfAnotherURLConfirmsNothing(follower: Follower) async throws {
         let chain = follower.chain(world)

@@ -31,7 +31,7 @@ extension CachePolicy {
         timing: Timing,
         isElsewhere: Bool = false
     ) -> StorageDecision {
-        if isElsewhere { return Self.receiveElsewhere(response, request, forward) }
+        if isElsewhere { return receiveElsewhere(response, request, forward, stored: stored) }
         if forward.reason == .bypass || forward.reason == .method {
             return decision(about: response, to: request, timing, replacing: [], orRemoving: [])
         }
@@ -62,16 +62,27 @@ extension CachePolicy {
     /// Decides about a response of another URL, to which a redirect has led.
     ///
     /// Stored responses belong to the URL that was asked (RFC 9111 §4), and validators are compared for one URL only (RFC 9110
-    /// §8.8.3). So nothing is stored, confirmed or updated.
-    private static func receiveElsewhere(
+    /// §8.8.3). So nothing is stored or confirmed. What a URL that now redirects answered earlier must be validated: otherwise, a
+    /// later request would go back to it.
+    private func receiveElsewhere(
         _ response: HTTPResponse,
         _ request: HTTPRequest,
-        _ forward: Forward
+        _ forward: Forward,
+        stored: [CacheEntry]
     ) -> StorageDecision {
         let isOfRange = forward.completion != nil && [206, 304, 416].contains(response.status.code)
         let isOfCondition =
-            response.status == 304 && forward.isConditional && !isCallers(response.headerFields, request.headerFields)
-        return isOfRange || isOfCondition ? .sendAgain : .pass(.redirected)
+            response.status == 304 && forward.isConditional
+            && !Self.isCallers(response.headerFields, request.headerFields)
+        if isOfRange || isOfCondition { return .sendAgain }
+        guard request.method == .get, response.status.kind == .successful else { return .pass(.redirected) }
+        var updates: [Int: CachedResponse] = [:]
+        for index in stored.indices where matches(stored[index].response, request) {
+            guard !stored[index].response.needsValidation else { continue }
+            updates[index] = stored[index].response
+            updates[index]?.needsValidation = true
+        }
+        return updates.isEmpty ? .pass(.redirected) : .freshen(updates, answer: false, mayStore: true)
     }
 
     // RFC 9111 §4.3.5
