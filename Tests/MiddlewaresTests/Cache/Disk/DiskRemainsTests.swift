@@ -32,13 +32,14 @@ import Testing
             return folder
         }
         let (older, newer, own) = (try make("http-cache-2"), try make("http-cache-99"), try make("http-cache-notes"))
+        let others = [try make("http-cache-+1"), try make("http-cache-02")]
         let store = DiskCacheStore(at: directory.url)
         try await store.put(Data("a".utf8), try diskKey("a"))
         #expect(!FileManager.default.fileExists(atPath: older.path))
         let late = try make("http-cache-1")
         try await store.removeAll()
         #expect(!FileManager.default.fileExists(atPath: late.path))
-        for folder in [newer, own] { #expect(FileManager.default.fileExists(atPath: folder.path)) }
+        for folder in [newer, own] + others { #expect(FileManager.default.fileExists(atPath: folder.path)) }
     }
 
     @Test func theEntriesOfTwoAccountsArePrintedApart() async throws {

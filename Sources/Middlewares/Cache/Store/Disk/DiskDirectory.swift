@@ -91,12 +91,16 @@ final class DiskDirectory: Sendable {
     }
 
     /// Removes the directories of older layouts, which nothing reads any more. They may hold answers for an account that has
-    /// signed out.
+    /// signed out. One that can't be removed doesn't stop the others from being removed; the first error is thrown at the end.
     func removeOlderLayouts() throws {
+        var failure: (any Error)?
         for name in try FileManager.default.contentsOfDirectory(atPath: parent) where name.hasPrefix(Self.prefix) {
-            guard let version = UInt(name.dropFirst(Self.prefix.count)), version < Self.version else { continue }
-            try FileManager.default.removeItem(atPath: parent + "/" + name)
+            let suffix = name.dropFirst(Self.prefix.count)
+            // Another number, such as "+1" or "02", is a name that no layout had.
+            guard let version = UInt(suffix), version < Self.version, suffix == "\(version)" else { continue }
+            do { try FileManager.default.removeItem(atPath: parent + "/" + name) } catch { failure = failure ?? error }
         }
+        if let failure { throw failure }
     }
 
     /// Counts the shards whose usage is unknown.
