@@ -167,9 +167,10 @@ extension CacheCore {
         }
     }
 
-    /// Tries the removal again that is owed for a key. Returns whether nothing is owed any more.
+    /// Tries the removal again that is owed for a key, unless all entries are owed and it failed just now. Returns whether nothing is owed any more.
     func payDebt(of key: CacheKey) async -> Bool {
         guard let debt = arrivals.debts.debt(of: key) else { return true }
+        guard arrivals.debts.mayTry(debt, at: time.read().steady) else { return false }
         do {
             switch debt {
             case .key: try await store.removeAll(of: key)

@@ -15,10 +15,14 @@ final class CacheDebts: Sendable {
         var keys: [CacheKey: UInt64] = [:]
         var all: UInt64?
         var last: UInt64 = 0
+        /// The time of the last attempt to remove all entries, in seconds.
+        var tried: Int64?
     }
 
     /// The maximum keys that are owed one by one. Beyond it, all entries are owed.
     static let limit = 1_024
+    /// The seconds between attempts to remove all entries.
+    static let pause: Int64 = 10
     private let state = Mutex(State())
     // Most stores never fail, and a hit then reads this only.
     private let isAny = Atomic(false)
@@ -32,8 +36,8 @@ final class CacheDebts: Sendable {
                 state.all = state.last
                 state.keys = [:]
             }
+            isAny.store(true, ordering: .releasing)
         }
-        isAny.store(true, ordering: .releasing)
     }
 
     /// The debt that a key's entries belong to; `nil` if none is owed.
@@ -44,6 +48,16 @@ final class CacheDebts: Sendable {
         }
     }
 
+    /// Whether to try a removal again now. All entries are removed for the look-up of any key, so not for each of them.
+    func mayTry(_ debt: Debt, at now: Int64) -> Bool {
+        guard case .all = debt else { return true }
+        return state.withLock { state in
+            if let tried = state.tried, (tried..<tried + Self.pause).contains(now) { return false }
+            state.tried = now
+            return true
+        }
+    }
+
     /// Notes that a removal has succeeded that was begun after this debt was read.
     func settle(_ debt: Debt, of key: CacheKey) {
         state.withLock { state in
@@ -51,6 +65,7 @@ final class CacheDebts: Sendable {
             case .all(let number): if state.all == number { state.all = nil }
             case .key(let number): if state.keys[key] == number { state.keys[key] = nil }
             }
+            if state.all == nil && state.keys.isEmpty { isAny.store(false, ordering: .releasing) }
         }
     }
 }

@@ -128,11 +128,15 @@ import TransportTesting
             world.answer(204, [])
             _ = try await world.send([], .put, path: key)
         }
-        for key in ["k0", "k1100"] {
+        let reports = world.reported.count
+        for key in ["k0", "k1100", "untouched"] {
             world.answer([], "new")
             #expect(try await world.send(path: key) == "200 miss new")
         }
+        // Not every look-up tries to remove all entries.
+        #expect(world.reported.count == reports + 1)
         store.fails.change { $0 = false }
+        world.advance(10)
         world.answer(["Cache-Control: max-age=60"], "newest")
         #expect(try await world.send(path: "k0") == "200 miss newest")
         #expect(try await world.send(path: "k0") == "200 hit newest age 0")
