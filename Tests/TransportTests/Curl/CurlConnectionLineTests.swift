@@ -102,6 +102,37 @@ import TransportTesting
         await transport.shutDown()
     }
 
+    @Test func spellingsOfAHostShareItsLimit() async throws {
+        let (server, clock) = (try Server(), ManualClock())
+        let transport = Self.transport(clock, Timeouts(connect: nil, idle: .seconds(60)), perHost: 1)
+        let port = try #require(server.server.url.port)
+        func request(_ host: String, _ timeouts: Timeouts? = nil) throws -> HTTPRequest {
+            var request = HTTPRequest(url: try #require(URL(string: "http://\(host):\(port)/")))
+            request.context.timeouts = timeouts
+            return request
+        }
+        let open = try request("localhost", Timeouts(idle: nil))
+        let first = Task { try await transport.send(open) }
+        await server.server.requests(atLeast: 1)
+        let other = try request("LOCALHOST")
+        let waiting = Task { try await transport.send(other) }
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(60))
+        let error = try await failure { try await waiting.value }
+        #expect(error.message.contains("one of the transport's own connections"), "\(error)")
+        server.answer(1)
+        #expect(try await first.value.status == 200)
+        await transport.shutDown()
+    }
+
+    @Test func callAfterTheEndOfTheTransportSendsNothing() async throws {
+        let server = try Server()
+        let transport = Self.transport(ManualClock(), Timeouts(), perHost: 1)
+        await transport.shutDown()
+        let error = try await failure { try await transport.send(makeRequest(server.server)) }
+        #expect(error.code == .connectionLost && error.sentNothing, "\(error)")
+    }
+
     @Test func shutDownEndsTheCallsInTheLine() async throws {
         let (server, clock) = (try Server(), ManualClock())
         let transport = Self.transport(clock, Timeouts(idle: .seconds(60)), perHost: 1)
