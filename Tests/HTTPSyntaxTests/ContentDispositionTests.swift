@@ -2,7 +2,7 @@ import HTTPSyntax
 import Testing
 
 /// RFC 6266, with the examples of its section 5 and of greenbytes' collection of test cases.
-@Suite struct ContentDispositionTests {
+@Suite(.againstHanging) struct ContentDispositionTests {
     @Test(arguments: [
         (#"Attachment; filename=example.html"#, "example.html"),
         (#"INLINE; FILENAME= "an example.html""#, "an example.html"),

@@ -6,7 +6,7 @@ import Testing
 import TransportTesting
 
 /// Tests that take long, with `LoadProbe` as the client, so that its process can be measured. With
-/// INTERCEPTORS_FULL_LOAD set, as in CI, they send more requests and longer bodies.
+/// INTERCEPTORS_FULL_LOAD set, they send more requests and longer bodies.
 @Suite(.againstHanging, .serialized, .heavy) struct LoadTests {
     private static func probe(_ arguments: String...) async throws {
         let result = try await Command.run(try #require(Program.path(of: "LoadProbe")), arguments)

@@ -156,9 +156,9 @@ private struct RangeWorkers: Sendable {
     private func goesOn(_ worker: Int, after error: any Error) async throws -> Bool {
         let isEmpty = await !shared.end(worker)
         if Task.isCancelled { throw CancellationError() }
-        if error is Unwilling || error is CancellationError || error is SystemCallFailure || error is DownloadError {
-            throw error
-        }
+        if error is Unwilling || error is CancellationError || error is SystemCallFailure { throw error }
+        // With a response, the error is about its status alone.
+        if error is DownloadError, error.receivedResponse == nil { throw error }
         await shared.fail(error, isRefusal: error.refusesForNow)
         guard !isEmpty, error.isTemporaryFailureOfRange else { return false }
         let wait = TransferBackoff.wait(after: 0, random: run.resuming.time.random)

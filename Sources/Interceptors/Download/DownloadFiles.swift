@@ -92,6 +92,9 @@ final class DownloadState: Sendable {
         self.protection = protection
     }
 
+    // Closing isn't enough: a child process holds a copy of the descriptor from its fork until it executes its program.
+    deinit { file.unlock() }
+
     /// Whether the path leads to another file than the locked one. `false` if it leads nowhere.
     var isReplaced: Bool { get throws(SystemCallFailure) { try Self.isNamed(file) == false } }
 

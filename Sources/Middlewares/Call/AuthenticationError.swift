@@ -76,9 +76,13 @@ extension AuthenticationError {
     /// refresh token. The ``TokenStore`` then signs out once (``TokenStore``, *Sessions*).
     ///
     /// ```swift
-    /// catch let error as StatusError where error.status == 400 {
-    ///     throw AuthenticationError.signedOut(because: error)
-    /// }
+    /// let tokens = TokenStore(refresh: { rejected in
+    ///     do {
+    ///         return try await logInServer.refresh(rejected)
+    ///     } catch let error as StatusError where error.status == 400 {
+    ///         throw AuthenticationError.signedOut(because: error)
+    ///     }
+    /// })
     /// ```
     ///
     /// - Parameter cause: the error that says why.

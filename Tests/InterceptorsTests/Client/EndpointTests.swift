@@ -95,7 +95,7 @@ extension UserByID: Named {
         let client = makeClient(StubTransport())
         let request = try await client.request(for: Users.create(User(id: 1)))
         #expect(request.description == "POST https://api.example.com/v1/users")
-        #expect(try await request.body.collect(upTo: 100) == JSONEncoder().encode(User(id: 1)))
+        #expect(try JSONDecoder().decode(User.self, from: await request.body.collect(upTo: 100)) == User(id: 1))
         #expect(request.context.endpoint is Users)
     }
 

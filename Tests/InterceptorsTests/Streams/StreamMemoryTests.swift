@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TransportTesting
 
-/// Streams of 64 MB; with INTERCEPTORS_FULL_LOAD set, as in CI, of 1 GB. Each chunk counts itself until it is freed.
+/// Streams of 64 MB; with INTERCEPTORS_FULL_LOAD set, of 1 GB. Each chunk counts itself until it is freed.
 @Suite(.againstHanging, .heavy) struct StreamMemoryTests {
     private static let size = FullLoad.isOn ? 1 << 30 : 64 << 20
     private static let filler = String(repeating: "x", count: 1000)

@@ -49,6 +49,7 @@ import TransportTesting
             let server = Self.server(&random, lie)
             let method = resuming.isTus ? .post : random.oneOf([HTTPRequest.Method.post, .put])
             let counts = Mutex<[Int64]>([])
+            let note: Comment = "seed \(seed), \(resuming.isTus ? "tus" : "draft"), \(lie)"
             do {
                 try await server.client().uploadPieces(Self.content, method: method, resuming: resuming) { report in
                     counts.withLock { $0.append(report.completed) }
@@ -56,17 +57,17 @@ import TransportTesting
                 let taken = server.completed + server.plain
                 // A server that has all bytes can say too early that it has done its work with them.
                 let all = lie == .completesEarly && taken.isEmpty ? server.unfinished : taken
-                #expect(all.last == Self.content, "seed \(seed)")
-                #expect(counts.withLock(\.last) == 48, "seed \(seed)")
+                #expect(all.last == Self.content, note)
+                #expect(counts.withLock(\.last) == 48, note)
             } catch is TransportError {
             } catch is UploadError {
             } catch is DecodingFailure {
             }
             // A POST never becomes two uploads.
-            if method == .post { #expect((server.completed + server.plain).count <= 1, "seed \(seed)") }
-            for bytes in server.completed { #expect(bytes == Self.content, "seed \(seed)") }
-            #expect(counts.withLock { $0 == $0.sorted() }, "seed \(seed)")
-            #expect(server.methods.count < 120, "seed \(seed)")
+            if method == .post { #expect((server.completed + server.plain).count <= 1, note) }
+            for bytes in server.completed { #expect(bytes == Self.content, note) }
+            #expect(counts.withLock { $0 == $0.sorted() }, note)
+            #expect(server.methods.count < 120, note)
         }
     }
 

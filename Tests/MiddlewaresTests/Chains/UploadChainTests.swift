@@ -133,11 +133,11 @@ import TransportTesting
         _ = try await upload(client(server, [.validateStatus()]), kind)
         #expect(server.completed == [content])
 
-        let refusing = self.server(kind, .refuse(403))
+        let refusing = self.server(kind, .refuse(401))
         let error = await #expect(throws: StatusError.self) {
             _ = try await upload(client(refusing, [.validateStatus()]), kind)
         }
-        #expect(error?.response?.status == 403)
+        #expect(error?.response?.status == 401)
     }
 
     @Test(arguments: 0..<2) func noCacheAnswersAQuestion(kind: Int) async throws {
@@ -152,11 +152,26 @@ import TransportTesting
         #expect(server.methods.filter { $0 == .head }.count == 2)
     }
 
-    @Test(arguments: 0..<2) func anOpenBreakerEndsTheUpload(kind: Int) async throws {
-        let server = server(kind, .refuse(503), .refuse(503))
-        let breaker = AnyInterceptor.circuitBreaker(.consecutiveFailures(2), openFor: .seconds(60), time: time)
-        await #expect(throws: LimitError.self) { _ = try await upload(client(server, [breaker]), kind) }
-        #expect(server.methods.count == (kind == 0 ? 2 : 3), "the breaker saw each request")
+    @Test(arguments: [20, 300]) func anOpenBreakerIsWaitedForWithinThePatience(seconds: Int) async throws {
+        for kind in 0..<2 {
+            let clock = ManualClock()
+            let time = TimeSource.manual(clock)
+            let server = server(kind, .refuse(503))
+            let breaker = AnyInterceptor.circuitBreaker(.consecutiveFailures(2), openFor: .seconds(seconds), time: time)
+            let client = client(server, [breaker])
+            let resuming: UploadResuming = kind == 0 ? .draft(time: time) : .tus(time: time)
+            let error = try await clock.run { () async throws -> (any Error)? in
+                do {
+                    _ = try await client.upload(.raw(content, type: nil), to: "/files", resuming: resuming)
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+            // The breaker opens after the cut and the 503. The patience is two minutes.
+            #expect((error == nil) == (seconds < 120), "\(kind): \(error.map { "\($0)" } ?? "no error")")
+            #expect((server.completed == [content]) == (seconds < 120))
+        }
     }
 
     @Test func aRedirectedCreationIsResumedWhereItLed() async throws {

@@ -23,7 +23,7 @@ extension MigrationRows {
 
     private static let form: Check = { () async throws in
         let requests = try await sent { _ = try await $0.post("/", content: .form(["name": "Ada L"]), as: User.self) }
-        #expect(try await text(requests.first) == "name=Ada+L")
+        #expect(try await text(requests.first) == "name=Ada%20L")
         #expect(requests.first?.headerFields.mediaType == "application/x-www-form-urlencoded")
     }
 

@@ -22,17 +22,23 @@ struct CookieFile: Sendable {
     func write(_ cookies: [Cookie]) {
         do {
             let data = try JSONEncoder().encode(cookies.filter { $0.expires != nil })
-            let files = FileManager.default
-            if !files.fileExists(atPath: url.path) {
-                let folder = url.deletingLastPathComponent()
-                try files.createDirectory(at: folder, withIntermediateDirectories: true)
-                // Cookies are secrets. Replacing a file keeps its permissions.
-                _ = files.createFile(atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
-            }
-            try data.write(to: url, options: .atomic)
+            let folder = url.deletingLastPathComponent()
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try replace(with: data)
+        } catch let failure as SystemCallFailure {
+            report(TransportError(.unwritableFile, failure.sentence))
         } catch {
             report(error)
         }
+    }
+
+    /// Writes a new file that only the user can read, because cookies are secrets, and gives it the name.
+    private func replace(with data: Data) throws(SystemCallFailure) {
+        let new = url.path + ".new"
+        // Left by a program that ended while it wrote.
+        try FileName.remove(new)
+        try OpenedFile.open(new, O_WRONLY | O_CREAT | O_EXCL, permissions: 0o600).write(data, at: 0)
+        try FileName.rename(new, to: url.path)
     }
 }
 
@@ -40,7 +46,7 @@ extension CookieJar {
     /// Creates a jar whose cookies last across launches.
     ///
     /// ```swift
-    /// let jar = CookieJar(file: .applicationSupportDirectory.appending(path: "cookies.json"))
+    /// let jar = CookieJar(file: folder.appending(path: "cookies.json"))
     /// ```
     /// The jar starts with the cookies in the file, and replaces the file after each change. Cookies without ``Cookie/expires`` are left
     /// out. Only the user can read the file. Use one jar for each file, because the last one to write wins.

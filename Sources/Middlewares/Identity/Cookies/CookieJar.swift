@@ -11,7 +11,7 @@ public import Foundation
 /// end with the jar.
 ///
 /// ```swift
-/// let jar = CookieJar(file: .applicationSupportDirectory.appending(path: "cookies.json"))
+/// let jar = CookieJar(file: folder.appending(path: "cookies.json"))
 /// let other = CookieJar(storage.load(), persist: { cookies in await storage.save(cookies) })
 /// ```
 ///

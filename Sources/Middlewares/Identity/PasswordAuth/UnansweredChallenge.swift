@@ -25,8 +25,8 @@ struct UnansweredChallenge: ContextNote, Error {
         let target = origin.map { "\($0)" } ?? "this URL"
         let origins = allowed.map { "\($0)" }.sorted().shortened(", ")
         return Self(
-            reason: "\(element) sent no password to \(target), because it is for"
-                + " \(origins.isEmpty ? "no origin" : origins). \(element)(origins:) names the origins."
+            reason: "The password is for \(origins.isEmpty ? "no origin" : origins), and wasn't sent to \(target)."
+                + " \(element)(origins:) names the origins."
         )
     }
 
