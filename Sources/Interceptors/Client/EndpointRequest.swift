@@ -86,7 +86,14 @@ extension EndpointRequest {
         Self(.get, path, query: query, headers: headers, context: context)
     }
 
-    /// A POST request with a value, which is encoded by the client's encoder. `Data` is sent as it is, and a `String` as plain text.
+    /// A POST request with a value.
+    ///
+    /// - Parameters:
+    ///   - path: a path below the client's base URL, or a whole URL.
+    ///   - body: the value, which the client's encoder encodes. `Data` is sent as it is, and a `String` as plain text.
+    ///   - query: the parameters that are appended to the URL.
+    ///   - headers: the header fields.
+    ///   - context: the options of the call.
     public static func post(
         _ path: RequestTarget,
         body: some Encodable & Sendable,

@@ -177,7 +177,7 @@ extension UploadServer {
         case beyondLength, beyondSent, decreases, noOffset, anotherLength, completesEarly
 
         /// Whether the server takes a part wherever it begins.
-        var ignoresOffsets: Bool { self == .beyondSent || self == .decreases }
+        package var ignoresOffsets: Bool { self == .beyondSent || self == .decreases }
 
         /// The offset that the server names.
         func offset(of resource: UploadStore.Resource) -> Int? {
