@@ -40,7 +40,7 @@ public final class BackgroundTransfers: Sendable {
     ///   - session: the place where transfers run; by default the system's session on Apple's platforms, and the process
     ///     elsewhere.
     ///   - folder: the folder for records and for bodies that aren't files, which no other object may use at the same time. It is
-    ///     excluded from backups. By default one for the identifier in the app's support folder, or on tvOS in that for caches.
+    ///     excluded from backups. By default one for the identifier in the app's support folder, or on tvOS in the caches folder.
     ///   - maxAttempts: how often a request is prepared for a transfer at most, 3 by default. Counts only with `renewing`.
     ///   - time: its clock measures how long the system may take to report the tasks of earlier launches; its random source makes
     ///     the IDs.

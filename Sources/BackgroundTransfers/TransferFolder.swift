@@ -26,7 +26,7 @@ struct TransferFolder: TransferStorage, Sendable {
         onTV ? .cachesDirectory : .applicationSupportDirectory
     }
 
-    /// The usual folder for an identifier, in the app's support folder; on tvOS in that for caches.
+    /// The usual folder for an identifier, in the app's support folder, or on tvOS in the caches folder.
     static func usual(for identifier: String) throws(TransportError) -> URL {
         let support: URL
         do {
@@ -214,7 +214,7 @@ struct TransferFolder: TransferStorage, Sendable {
         record.destination?.url.deletingLastPathComponent().appending(path: ".\(record.id).download")
     }
 
-    /// The name of a received file that isn't known to be wanted.
+    /// The name of a received file before the record accepts it.
     private static func near(_ record: TransferRecord) -> URL? {
         record.destination?.url.deletingLastPathComponent().appending(path: ".\(record.id).received")
     }

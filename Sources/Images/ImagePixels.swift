@@ -6,7 +6,7 @@ struct ImagePixels: Sendable, Hashable {
     let width: Int
     let height: Int
 
-    /// A side that can't be is the highest.
+    /// An impossible length becomes `highest`, which every limit refuses.
     init(width: Double, height: Double) {
         func side(_ length: Double) -> Int {
             length >= 0 && length < Double(Self.highest) ? Int(length.rounded()) : Self.highest

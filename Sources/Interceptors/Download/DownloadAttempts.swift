@@ -1,6 +1,6 @@
 internal import Transport
 
-/// The attempts of a download: which of them brought something.
+/// Decides which attempts of a download made progress.
 struct DownloadAttempts {
     private(set) var patience: TransferPatience
     /// The number of times that the version has changed.

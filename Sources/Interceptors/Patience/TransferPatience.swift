@@ -16,7 +16,6 @@ struct TransferPatience: Sendable {
         case answered
     }
 
-    static let usual = Duration.seconds(120)
     /// The number of consecutive responses without progress after which a transfer gives up.
     static let usualAnswers = 5
     /// The shortest wait while a server holds a lock. Without it, a `Retry-After` of zero would bring a loop.
@@ -61,7 +60,7 @@ struct TransferPatience: Sendable {
     var isOver: Bool { answers >= answerLimit || last.map { $0.left <= .zero } ?? false }
 
     /// The wait before the next attempt: that of the backoff or of an interceptor's refusal, or the longer one that the server asks
-    /// for, as `retry` waits. Only the server's may pass the end of the patience: otherwise, an attempt is made then.
+    /// for, as `retry` waits. Only the server's wait may exceed the patience. Any other wait is cut, so that a last attempt is made.
     ///
     /// - Parameters:
     ///   - response: the response to the last attempt, if any.

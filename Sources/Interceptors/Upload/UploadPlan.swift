@@ -58,7 +58,7 @@ extension UploadOutcome.End {
 }
 
 extension UploadOutcome.End {
-    /// The failure of an attempt that ended so, if it brings no progress.
+    /// The kind of failure, if the attempt makes no progress.
     fileprivate var failure: TransferPatience.Failure {
         guard case .answered(let answer) = self else { return .unanswered }
         return [409, 423].contains(answer.status) ? .locked : .answered
