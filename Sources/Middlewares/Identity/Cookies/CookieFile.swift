@@ -8,9 +8,10 @@ struct CookieFile: Sendable {
     /// The cookies in the file; none, with a report, if it can't be read.
     func read() -> [Cookie] {
         do {
-            let data = try Data(contentsOf: url)
+            let data = try OpenedFile.open(url.path, O_RDONLY).contents()
             return data.isEmpty ? [] : try JSONDecoder().decode([Cookie].self, from: data)
-        } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+        } catch let failure as SystemCallFailure {
+            if !failure.isMissing { report(TransportError(.unreadableFile, failure.sentence)) }
             return []
         } catch {
             report(error)
