@@ -114,12 +114,13 @@ let results = [
     try await check("a cache hit", atMost: 5, [.cache(.memory())], fresh),
     // One of these allocations marks the request's response as shared. Others are the request's ticket with its claim and the
     // key's state, the copy of the body, the text of `Cache-Status`, and the list of entries to replace. One came with the parts of
-    // responses; no step of theirs allocates here, so a larger frame of an asynchronous function probably does.
-    try await check("a cache miss, stored", atMost: 16, [.cache(.memory())]),
+    // responses; no step of theirs allocates here, so a larger frame of an asynchronous function probably does. Five came with the
+    // witnesses of redirects: without them, the last hop's response could be stored under the first URL.
+    try await check("a cache miss, stored", atMost: 21, [.cache(.memory())]),
     // The cache scans the envelope before it stores the response, which allocates once more.
     try await check(
         "a realistic chain of ten",
-        atMost: 30,
+        atMost: 35,
         realistic.named.map(\.interceptor),
         Canned(response: realistic.response)
     ),
