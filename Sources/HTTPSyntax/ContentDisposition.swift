@@ -1,6 +1,6 @@
 /// The file name in a `Content-Disposition` field (RFC 6266).
 package enum ContentDisposition {
-    /// The suggested name, without a path; `nil` if there is none that a file can have.
+    /// The suggested name, without a path; `nil` without a name that a file can have.
     ///
     /// `filename*`, which names its encoding, takes precedence (§4.3). Of several parameters with one name, the first counts.
     package static func filename(in value: String) -> String? {

@@ -6,9 +6,9 @@ import Foundation
 struct AppleSource: Sendable {
     private let known: [String: Bool]
 
-    /// What is compiled on some system of Apple.
+    /// The code that some system of Apple compiles.
     static let anySystem = Self(isMac: nil)
-    /// What is compiled for iOS, tvOS, watchOS and visionOS.
+    /// The code that iOS, tvOS, watchOS and visionOS compile.
     static let devices = Self(isMac: false)
 
     private init(isMac: Bool?) {

@@ -39,7 +39,7 @@ import Testing
         for folder in ["Sources", "Examples", "Tests"] {
             for file in AppleSource.files(in: Repository.root.appending(path: folder)) {
                 let path = file.path.dropFirst(Repository.root.path.count + 1)
-                // Packages of their own, which are built where their tools are.
+                // Separate packages, which are built where their tools are.
                 if path.hasPrefix("Examples/Migration") || path.hasPrefix("Tests/Diagnostics") { continue }
                 let text = try String(contentsOf: file, encoding: .utf8)
                 let found = AppleSource.devices.names(in: text).intersection(forbidden)

@@ -39,7 +39,7 @@ final class CurlEngine: Sendable {
         return try CurlLoop(limits: configuration.connectionLimits, clock: clock, pool: pool, sockets: sockets)
     }
 
-    /// The loop whose connections speak HTTP/1.1 only, made when it is first needed. It has a multi handle of its own, because
+    /// The loop whose connections speak HTTP/1.1 only, made when it is first needed. It has another multi handle, because
     /// libcurl may send a request for HTTP/1.1 over a kept HTTP/2 connection, and remembers one version for each host.
     private func http1Loop() throws -> CurlLoop {
         try http1.withLock { http1 in

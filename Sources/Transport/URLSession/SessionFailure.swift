@@ -129,7 +129,7 @@ package enum SessionFailure {
             .invalidResponse
         case .requestBodyStreamExhausted: .bodyNotReplayable
         case .fileDoesNotExist, .noPermissionsToReadFile, .fileIsDirectory: .unreadableFile
-        // Of a download task, which writes what it receives.
+        // A download task writes its content to a file, which can fail.
         case .cannotCreateFile, .cannotOpenFile, .cannotCloseFile, .cannotWriteToFile, .cannotRemoveFile,
             .cannotMoveFile:
             .unwritableFile

@@ -6,7 +6,7 @@ import TransportTesting
 @testable import Interceptors
 @testable import Middlewares
 
-/// What the transport proves is a part of who asks.
+/// The transport's client certificate tells callers apart.
 @Suite(.againstHanging) struct CacheCertificateTests {
     private struct CertifiedTransport: TLSConfiguredTransport {
         let tls: TLSConfiguration

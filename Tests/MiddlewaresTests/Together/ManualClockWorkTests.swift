@@ -22,7 +22,7 @@ import TransportTesting
         return HTTPResponse(status: 200)
     }
 
-    /// Makes calls under a time limit of a minute on a clock of their own, again and again.
+    /// Repeats calls with a time limit of a minute, each on a new manual clock.
     private func run(
         _ interceptors: (TimeSource) -> [any Interceptor],
         over transport: any Transport = Self.answer,

@@ -123,7 +123,7 @@ struct PasswordAuthInterceptor: Interceptor {
         return response
     }
 
-    /// The answer to the offer. Throws ``UnansweredChallenge`` if there is none. If this method throws another error, it discards
+    /// The answer to the offer. Throws ``UnansweredChallenge`` without an answer. If this method throws another error, it discards
     /// the response, which nobody will read.
     @inline(never)
     private func field(
