@@ -15,246 +15,210 @@ let (privacyManifest, excludedManifest): ([Resource], [String]) = ([], ["Privacy
 let (privacyManifest, excludedManifest): ([Resource], [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
 #endif
 
+// Names of targets must be unique in the graph of a program's packages, so they all begin with Interceptors. The folders have short names.
 let package = Package(
     name: "Interceptors",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        .library(name: "Transport", targets: ["Transport"]),
+        // Chain, client, transports and the everyday interceptors: an app's one import.
         .library(name: "Interceptors", targets: ["Interceptors"]),
-        .library(name: "Middlewares", targets: ["Middlewares"]),
-        .library(name: "Images", targets: ["Images"]),
-        .library(name: "BackgroundTransfers", targets: ["BackgroundTransfers"]),
-        .library(name: "Recordings", targets: ["Recordings"]),
-        .library(name: "TransportTesting", targets: ["TransportTesting"]),
-        .library(name: "MiddlewaresTesting", targets: ["MiddlewaresTesting"]),
-        .executable(name: "mockserver", targets: ["mockserver"]),
+        .library(name: "InterceptorsTransfers", targets: ["InterceptorsTransfers"]),
+        .library(name: "InterceptorsImages", targets: ["InterceptorsImages"]),
+        .library(name: "InterceptorsRecordings", targets: ["InterceptorsRecordings"]),
+        .library(name: "InterceptorsTesting", targets: ["InterceptorsTesting"]),
+        // For transports and adapters alone.
+        .library(name: "InterceptorsTransport", targets: ["InterceptorsTransport"]),
+        .executable(name: "mockserver", targets: ["InterceptorsMockServer"]),
     ],
     targets: [
-        .target(name: "CCurl"),
-        .target(name: "COpenSSL"),
-        .target(name: "CFiles"),
-        .target(name: "CMemoryPressure"),
-        .target(name: "CVectors"),
-        .target(name: "CBrotli"),
-        .target(name: "CZstd"),
+        .target(name: "CInterceptorsCurl", path: "Sources/CCurl"),
+        .target(name: "CInterceptorsOpenSSL", path: "Sources/COpenSSL"),
+        .target(name: "CInterceptorsFiles", path: "Sources/CFiles"),
+        .target(name: "CInterceptorsMemoryPressure", path: "Sources/CMemoryPressure"),
+        .target(name: "CInterceptorsVectors", path: "Sources/CVectors"),
+        .target(name: "CInterceptorsBrotli", path: "Sources/CBrotli"),
+        .target(name: "CInterceptorsZstd", path: "Sources/CZstd"),
         .target(
-            name: "CZlib",
+            name: "CInterceptorsZlib",
+            path: "Sources/CZlib",
             linkerSettings: [
                 .linkedLibrary("z", .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS]))
             ]
         ),
-        .target(name: "HTTPSyntax", swiftSettings: settings),
+        .target(name: "InterceptorsSyntax", path: "Sources/HTTPSyntax", swiftSettings: settings),
         .target(
-            name: "Transport",
+            name: "InterceptorsTransport",
             dependencies: [
-                "HTTPSyntax", "CFiles", "CZlib",
-                .target(name: "CCurl", condition: .when(platforms: [.linux])),
-                .target(name: "COpenSSL", condition: .when(platforms: [.linux])),
-                .target(name: "CBrotli", condition: .when(platforms: [.linux])),
-                .target(name: "CZstd", condition: .when(platforms: [.linux])),
+                "InterceptorsSyntax", "CInterceptorsFiles", "CInterceptorsZlib",
+                .target(name: "CInterceptorsCurl", condition: .when(platforms: [.linux])),
+                .target(name: "CInterceptorsOpenSSL", condition: .when(platforms: [.linux])),
+                .target(name: "CInterceptorsBrotli", condition: .when(platforms: [.linux])),
+                .target(name: "CInterceptorsZstd", condition: .when(platforms: [.linux])),
             ],
+            path: "Sources/Transport",
             swiftSettings: settings
         ),
-        .target(name: "Interceptors", dependencies: ["Transport", "HTTPSyntax"], swiftSettings: settings),
         .target(
-            name: "Middlewares",
-            dependencies: ["Interceptors", "HTTPSyntax", "CFiles", "CMemoryPressure", "CVectors", "CZlib"],
+            name: "InterceptorsCore",
+            dependencies: ["InterceptorsTransport", "InterceptorsSyntax"],
+            path: "Sources/Interceptors",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "InterceptorsMiddlewares",
+            dependencies: [
+                "InterceptorsCore", "InterceptorsSyntax", "CInterceptorsFiles", "CInterceptorsMemoryPressure",
+                "CInterceptorsVectors", "CInterceptorsZlib",
+            ],
+            path: "Sources/Middlewares",
             exclude: excludedManifest,
             resources: privacyManifest,
             swiftSettings: settings
         ),
-        // Apart from Middlewares, so that an app without images in cells doesn't link it.
-        .target(name: "Images", dependencies: ["Middlewares"], swiftSettings: settings),
-        // Apart from Middlewares, so that an app without background transfers doesn't link it.
-        .target(name: "BackgroundTransfers", dependencies: ["Middlewares", "HTTPSyntax"], swiftSettings: settings),
-        // Apart from Interceptors, so that an app without recordings and files that answer doesn't link them.
-        .target(name: "Recordings", dependencies: ["Interceptors", "HTTPSyntax"], swiftSettings: settings),
         .target(
-            name: "TransportTesting",
+            name: "Interceptors",
+            dependencies: ["InterceptorsMiddlewares"],
+            path: "Sources/Umbrella",
+            swiftSettings: settings
+        ),
+
+        // What some apps need is a product beside the core, so that other apps don't link it.
+        .target(
+            name: "InterceptorsTransfers",
+            dependencies: ["Interceptors", "InterceptorsSyntax"],
+            path: "Sources/Transfers",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "InterceptorsImages",
+            dependencies: ["Interceptors"],
+            path: "Sources/Images",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "InterceptorsRecordings",
+            dependencies: ["Interceptors", "InterceptorsSyntax"],
+            path: "Sources/Recordings",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "InterceptorsTesting",
             dependencies: [
-                "Interceptors", "Recordings", "HTTPSyntax",
-                .target(name: "COpenSSL", condition: .when(platforms: [.linux])),
+                "Interceptors", "InterceptorsRecordings", "InterceptorsSyntax",
+                .target(name: "CInterceptorsOpenSSL", condition: .when(platforms: [.linux])),
             ],
+            path: "Sources/Testing",
             swiftSettings: settings
         ),
-        // Apart from TransportTesting, whose tests and users needn't build the middlewares.
-        .target(
-            name: "MiddlewaresTesting",
-            dependencies: ["Middlewares", "TransportTesting"],
+        .executableTarget(
+            name: "InterceptorsMockServer",
+            dependencies: ["InterceptorsTesting"],
+            path: "Sources/mockserver",
             swiftSettings: settings
         ),
 
-        .executableTarget(name: "mockserver", dependencies: ["TransportTesting"], swiftSettings: settings),
-
+        .target(name: "InterceptorsTestSupport", path: "Tests/Support", swiftSettings: settings),
+        // Tests start copies of these programs, kill them, limit their memory, and let them share files.
         .executableTarget(
-            name: "Quickstart",
-            dependencies: ["Middlewares", "TransportTesting"],
-            path: "Examples/Quickstart",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "Resilience",
-            dependencies: ["Middlewares", "TransportTesting"],
-            path: "Examples/Resilience",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "Caching",
-            dependencies: ["Middlewares", "TransportTesting"],
-            path: "Examples/Caching",
-            swiftSettings: settings
-        ),
-
-        .executableTarget(
-            name: "Offline",
-            dependencies: ["Middlewares", "Recordings", "TransportTesting"],
-            path: "Examples/Offline",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "Streams",
-            dependencies: ["Middlewares", "TransportTesting"],
-            path: "Examples/Streams",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "Posters",
-            dependencies: ["Images", "Middlewares", "TransportTesting"],
-            path: "Examples/Posters",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "Downloads",
-            dependencies: ["Middlewares", "TransportTesting"],
-            path: "Examples/Downloads",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "Uploads",
-            dependencies: ["Middlewares", "TransportTesting"],
-            path: "Examples/Uploads",
-            swiftSettings: settings
-        ),
-
-        .executableTarget(
-            name: "Background",
-            dependencies: ["BackgroundTransfers", "TransportTesting"],
-            path: "Examples/Background",
-            swiftSettings: settings
-        ),
-
-        // The interceptors are a library, so that tests can check them.
-        .target(
-            name: "ExampleInterceptors",
-            dependencies: ["Middlewares"],
-            path: "Examples/Interceptors/Interceptors",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "WritingInterceptors",
-            dependencies: ["ExampleInterceptors", "Middlewares"],
-            path: "Examples/Interceptors/Program",
-            swiftSettings: settings
-        ),
-
-        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
-        .executableTarget(
-            name: "LoadProbe",
-            dependencies: ["Interceptors", "Transport", "TestSupport"],
+            name: "InterceptorsLoadProbe",
+            dependencies: ["InterceptorsCore", "InterceptorsTransport", "InterceptorsTestSupport"],
             path: "Tests/LoadProbe",
             swiftSettings: settings
         ),
-        .testTarget(
-            name: "HTTPSyntaxTests",
-            dependencies: ["HTTPSyntax", "TestSupport"],
-            swiftSettings: settings
-        ),
-        .testTarget(
-            name: "TransportTests",
-            dependencies: ["Transport", "HTTPSyntax", "TransportTesting", "TestSupport"],
-            swiftSettings: settings
-        ),
-        // The tests of downloads start copies of this program, kill them, and let them share a file.
         .executableTarget(
-            name: "DownloadProcess",
-            dependencies: ["Interceptors", "TestSupport"],
+            name: "InterceptorsDownloadProcess",
+            dependencies: ["InterceptorsCore", "InterceptorsTestSupport"],
             path: "Tests/DownloadProcess",
             swiftSettings: settings
         ),
         .executableTarget(
-            name: "UploadProcess",
-            dependencies: ["Interceptors", "TestSupport"],
+            name: "InterceptorsUploadProcess",
+            dependencies: ["InterceptorsCore", "InterceptorsTestSupport"],
             path: "Tests/UploadProcess",
             swiftSettings: settings
         ),
-        .testTarget(
-            name: "InterceptorsTests",
-            dependencies: [
-                "Interceptors", "HTTPSyntax", "TransportTesting", "TestSupport", "DownloadProcess", "UploadProcess",
-            ],
-            swiftSettings: settings
-        ),
-        .testTarget(
-            name: "ImagesTests",
-            dependencies: ["Images", "TransportTesting", "TestSupport"],
-            swiftSettings: settings
-        ),
-        .testTarget(
-            name: "BackgroundTransfersTests",
-            dependencies: ["BackgroundTransfers", "Recordings", "TransportTesting", "TestSupport"],
-            swiftSettings: settings
-        ),
-        // The tests of recordings start copies of this program, kill them, and let them share files.
         .executableTarget(
-            name: "RecordingProcess",
-            dependencies: ["Recordings", "TestSupport"],
+            name: "InterceptorsRecordingProcess",
+            dependencies: ["InterceptorsRecordings", "InterceptorsTestSupport"],
             path: "Tests/RecordingProcess",
             swiftSettings: settings
         ),
-        .testTarget(
-            name: "RecordingsTests",
-            dependencies: [
-                "Recordings", "Middlewares", "TransportTesting", "TestSupport", "RecordingProcess", "mockserver",
-                "Offline",
-            ],
-            swiftSettings: settings
-        ),
-        // The tests of the disk cache start copies of this program, kill them, and let them share a directory.
         .executableTarget(
-            name: "CacheProcess",
-            dependencies: ["Middlewares", "TestSupport"],
+            name: "InterceptorsCacheProcess",
+            dependencies: ["Interceptors", "InterceptorsTestSupport"],
             path: "Tests/CacheProcess",
             swiftSettings: settings
         ),
         // The test of the system's network path runs this program in a network namespace.
         .executableTarget(
-            name: "NetworkProcess",
-            dependencies: ["Middlewares", "TransportTesting", "TestSupport"],
+            name: "InterceptorsNetworkProcess",
+            dependencies: ["Interceptors", "InterceptorsTesting", "InterceptorsTestSupport"],
             path: "Tests/NetworkProcess",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "HTTPSyntaxTests",
+            dependencies: ["InterceptorsSyntax", "InterceptorsTestSupport"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "TransportTests",
+            dependencies: [
+                "InterceptorsTransport", "InterceptorsSyntax", "InterceptorsTesting", "InterceptorsTestSupport",
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "InterceptorsTests",
+            dependencies: [
+                "InterceptorsCore", "InterceptorsSyntax", "InterceptorsTesting", "InterceptorsTestSupport",
+                "InterceptorsDownloadProcess", "InterceptorsUploadProcess",
+            ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "MiddlewaresTests",
             dependencies: [
-                "Middlewares", "HTTPSyntax", "TransportTesting", "MiddlewaresTesting", "TestSupport", "CacheProcess",
-                "NetworkProcess", "ExampleInterceptors", "BackgroundTransfers",
+                "Interceptors", "InterceptorsMiddlewares", "InterceptorsSyntax", "InterceptorsTesting",
+                "InterceptorsTestSupport", "InterceptorsCacheProcess", "InterceptorsNetworkProcess",
+                "InterceptorsTransfers",
             ],
             swiftSettings: settings
         ),
         // A new app in Xcode has this setting: declarations belong to the main actor unless they say otherwise.
         .testTarget(
             name: "MainActorTests",
-            dependencies: ["BackgroundTransfers", "Images", "Middlewares"],
+            dependencies: ["Interceptors", "InterceptorsImages", "InterceptorsTransfers"],
             swiftSettings: settings + [.defaultIsolation(MainActor.self)]
         ),
         .testTarget(
-            name: "TransportTestingTests",
-            dependencies: ["TransportTesting", "TestSupport"],
+            name: "TransfersTests",
+            dependencies: [
+                "InterceptorsTransfers", "InterceptorsRecordings", "InterceptorsTesting", "InterceptorsTestSupport",
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ImagesTests",
+            dependencies: ["InterceptorsImages", "InterceptorsTesting", "InterceptorsTestSupport"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RecordingsTests",
+            dependencies: [
+                "Interceptors", "InterceptorsRecordings", "InterceptorsTesting", "InterceptorsTestSupport",
+                "InterceptorsRecordingProcess", "InterceptorsMockServer",
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "TestingTests",
+            dependencies: ["InterceptorsTesting", "InterceptorsTestSupport"],
             swiftSettings: settings
         ),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["Middlewares", "TransportTesting", "TestSupport", "LoadProbe"],
+            dependencies: ["Interceptors", "InterceptorsTesting", "InterceptorsTestSupport", "InterceptorsLoadProbe"],
             swiftSettings: settings
         ),
     ]

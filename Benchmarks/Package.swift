@@ -8,7 +8,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-let middlewares = Target.Dependency.product(name: "Middlewares", package: "Interceptors")
+let middlewares = Target.Dependency.product(name: "Interceptors", package: "Interceptors")
 
 // A separate package, so that users of the library don't build it. Benchmarks that depend on other packages are in `Peers/`,
 // so that CI, which runs AllocationCheck, fetches none.
@@ -28,7 +28,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "RecordingBenchmarks",
-            dependencies: ["Harness", .product(name: "Recordings", package: "Interceptors")],
+            dependencies: ["Harness", .product(name: "InterceptorsRecordings", package: "Interceptors")],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -45,7 +45,7 @@ let package = Package(
         // Apps of one GET each, whose sizes `Benchmarks/size` compares with a budget.
         .executableTarget(
             name: "GetOverTransport",
-            dependencies: [.product(name: "Transport", package: "Interceptors")],
+            dependencies: [.product(name: "InterceptorsTransport", package: "Interceptors")],
             swiftSettings: settings
         ),
         .executableTarget(

@@ -4,7 +4,16 @@ import pathlib
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-MODULES = ["Transport", "Interceptors", "Recordings", "TransportTesting", "Images", "BackgroundTransfers", "Middlewares", "MiddlewaresTesting"]
+# The modules with public symbols, each with its folder in Sources, after those that its pages link to.
+MODULES = {
+    "InterceptorsTransport": "Transport",
+    "InterceptorsCore": "Interceptors",
+    "InterceptorsRecordings": "Recordings",
+    "InterceptorsTesting": "Testing",
+    "InterceptorsImages": "Images",
+    "InterceptorsTransfers": "Transfers",
+    "InterceptorsMiddlewares": "Middlewares",
+}
 
 
 def products():

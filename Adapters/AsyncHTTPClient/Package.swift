@@ -38,8 +38,8 @@ let package = Package(
             name: "InterceptorsAsyncHTTPClientTests",
             dependencies: [
                 "InterceptorsAsyncHTTPClient",
-                .product(name: "Middlewares", package: "Interceptors"),
-                .product(name: "TransportTesting", package: "Interceptors"),
+                .product(name: "Interceptors", package: "Interceptors"),
+                .product(name: "InterceptorsTesting", package: "Interceptors"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],

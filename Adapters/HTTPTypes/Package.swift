@@ -29,7 +29,7 @@ let package = Package(
             name: "InterceptorsHTTPTypesTests",
             dependencies: [
                 "InterceptorsHTTPTypes",
-                .product(name: "Middlewares", package: "Interceptors"),
+                .product(name: "Interceptors", package: "Interceptors"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: settings

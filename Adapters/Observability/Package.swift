@@ -22,7 +22,7 @@ let package = Package(
         .target(
             name: "InterceptorsObservability",
             dependencies: [
-                .product(name: "Middlewares", package: "Interceptors"),
+                .product(name: "Interceptors", package: "Interceptors"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
@@ -33,7 +33,7 @@ let package = Package(
             name: "InterceptorsObservabilityTests",
             dependencies: [
                 "InterceptorsObservability",
-                .product(name: "TransportTesting", package: "Interceptors"),
+                .product(name: "InterceptorsTesting", package: "Interceptors"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),

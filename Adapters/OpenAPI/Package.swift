@@ -39,7 +39,7 @@ let package = Package(
             name: "InterceptorsOpenAPITests",
             dependencies: [
                 "InterceptorsOpenAPI",
-                .product(name: "Middlewares", package: "Interceptors"),
+                .product(name: "Interceptors", package: "Interceptors"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "OpenAPIRuntime", package: "swift-openapi-runtime"),
             ],

@@ -9,7 +9,7 @@ let settings: [SwiftSetting] = [
 ]
 
 let harness = Target.Dependency.product(name: "Harness", package: "Benchmarks")
-let middlewares = Target.Dependency.product(name: "Middlewares", package: "Interceptors")
+let middlewares = Target.Dependency.product(name: "Interceptors", package: "Interceptors")
 
 // The benchmarks that compare with other packages. They are separate because the others need no packages and build in seconds.
 let package = Package(

@@ -1,6 +1,6 @@
-import BackgroundTransfers
 import Foundation
-import TransportTesting
+import InterceptorsTesting
+import InterceptorsTransfers
 
 /// `Background` begins a download, stops as a killed process would, and completes the download in the next launch with a fresh
 /// token. Then it uploads a clip. On Apple's platforms, the session `.platform` would go on without the process.

@@ -1,6 +1,6 @@
 import Foundation
-import Middlewares
-import TransportTesting
+import Interceptors
+import InterceptorsTesting
 
 /// `Caching` reads news through a cache on disk, in every mode, for two users and offline, and then through a custom store.
 /// Below each response it prints the `Cache-Status` field (RFC 9211), which says where the response came from.

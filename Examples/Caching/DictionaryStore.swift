@@ -1,5 +1,5 @@
 import Foundation
-import Middlewares
+import Interceptors
 import Synchronization
 
 /// A minimal store: a dictionary that never evicts. Like every store, it decides nothing about HTTP.

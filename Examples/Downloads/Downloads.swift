@@ -1,7 +1,7 @@
 import Foundation
-import Middlewares
+import Interceptors
+import InterceptorsTesting
 import Synchronization
-import TransportTesting
 
 /// `Downloads` downloads a film from a server on loopback whose connections break, and prints the ranges that it asks for.
 @main

@@ -1,6 +1,6 @@
 import Foundation
+import InterceptorsTesting
 import Synchronization
-import TransportTesting
 
 /// A server on loopback with one film, in two versions. Its connections break while a part of the film is sent.
 final class FilmServer: Sendable {

@@ -10,7 +10,7 @@ let settings: [SwiftSetting] = [
 // Code from before Swift 6, as the apps have it that migrate.
 let before: [SwiftSetting] = [.swiftLanguageMode(.v5)]
 
-let middlewares = Target.Dependency.product(name: "Middlewares", package: "Interceptors")
+let middlewares = Target.Dependency.product(name: "Interceptors", package: "Interceptors")
 
 let package = Package(
     name: "Migration",
@@ -34,7 +34,7 @@ let package = Package(
             dependencies: [
                 "Models", "BeforeURLSession", "AfterURLSession", "BeforeAlamofire", "AfterAlamofire", "BeforeMoya",
                 "AfterMoya", "BeforeInHouse", "AfterInHouse", middlewares,
-                .product(name: "TransportTesting", package: "Interceptors"),
+                .product(name: "InterceptorsTesting", package: "Interceptors"),
             ],
             // With a stand-in, the sides before aren't run.
             swiftSettings: settings + [.define("STAND_INS")]

@@ -1,6 +1,6 @@
 import Foundation
-import Middlewares
-import Recordings
+import Interceptors
+import InterceptorsRecordings
 
 /// This program as an app under test, which another process starts with stubs in the launch arguments.
 enum App {

@@ -1,7 +1,7 @@
 import Foundation
-import Middlewares
-import Recordings
-import TransportTesting
+import Interceptors
+import InterceptorsRecordings
+import InterceptorsTesting
 
 /// `Offline` records calls to a server, stops the server, and makes the same calls again: from the recording, from files, from a
 /// server of these files, and in another process that gets its answers with its launch arguments.

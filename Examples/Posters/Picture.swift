@@ -1,5 +1,5 @@
 import Foundation
-import Images
+import InterceptorsImages
 
 /// A picture of characters, so that the example needs no image format of a platform.
 struct Picture: Sendable, Equatable, CustomStringConvertible {

@@ -1,7 +1,7 @@
 import Foundation
-import Images
-import Middlewares
-import TransportTesting
+import Interceptors
+import InterceptorsImages
+import InterceptorsTesting
 
 /// `Posters` loads pictures from a server on loopback for several cells, and prints where each picture came from.
 @main

@@ -1,5 +1,5 @@
 import Foundation
-import TransportTesting
+import InterceptorsTesting
 
 /// A real server on loopback. Its API requires a bearer token and wraps each payload in an envelope, as in-house APIs do.
 func startDemoServer() throws -> MockServer {

@@ -1,6 +1,6 @@
 import Foundation
-import Middlewares
-import TransportTesting
+import Interceptors
+import InterceptorsTesting
 
 struct User: Decodable, Sendable {
     let id: Int

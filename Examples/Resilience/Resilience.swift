@@ -1,7 +1,7 @@
 import Foundation
-import Middlewares
+import Interceptors
+import InterceptorsTesting
 import Synchronization
-import TransportTesting
 
 /// `Resilience` requests a page repeatedly while things go wrong: the page moves, its content goes stale, the server is
 /// overloaded, and finally gone. One chain handles all of it, and each response says how it was obtained.

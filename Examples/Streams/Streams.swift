@@ -1,6 +1,6 @@
 import Foundation
-import Middlewares
-import TransportTesting
+import Interceptors
+import InterceptorsTesting
 
 /// `Streams` reads server-sent events over two connections, and JSON lines, from a server on loopback.
 @main

@@ -1,6 +1,6 @@
 import Foundation
-import Middlewares
-import TransportTesting
+import Interceptors
+import InterceptorsTesting
 
 /// `Uploads` sends a film to a server on loopback by both protocols for uploads that resume. The connection breaks, and the upload goes
 /// on where it broke. In the last part the program gives up, and goes on in its next launch.

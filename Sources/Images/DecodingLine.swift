@@ -1,4 +1,4 @@
-internal import Middlewares
+internal import InterceptorsMiddlewares
 internal import Synchronization
 
 /// Lets a limited number of decodings run at a time, in order of arrival.

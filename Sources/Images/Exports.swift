@@ -1,1 +1,1 @@
-@_exported public import Middlewares
+@_exported public import Interceptors

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Middlewares
+internal import InterceptorsMiddlewares
 internal import Synchronization
 
 /// The end of a caller's wait.

@@ -1,5 +1,5 @@
 public import Foundation
-public import Middlewares
+public import InterceptorsMiddlewares
 internal import Synchronization
 
 /// Loads images for cells: all callers of one image share one exchange, and decoded images stay in memory.

@@ -1,4 +1,4 @@
-internal import Middlewares
+internal import InterceptorsMiddlewares
 
 /// The decoded images of a loader, as a value: found by their keys, and evicted in the order of their last use.
 ///

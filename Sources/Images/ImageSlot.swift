@@ -1,5 +1,5 @@
 public import Foundation
-public import Middlewares
+public import InterceptorsMiddlewares
 
 /// The place for one image at a time, such as that of a cell: each load drops the earlier one.
 ///

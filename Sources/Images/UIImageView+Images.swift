@@ -1,7 +1,7 @@
 #if canImport(UIKit) && !os(watchOS)
 internal import CoreGraphics
 public import Foundation
-public import Middlewares
+public import InterceptorsMiddlewares
 internal import ObjectiveC
 public import UIKit
 

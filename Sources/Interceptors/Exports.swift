@@ -1,1 +1,1 @@
-@_exported public import Transport
+@_exported public import InterceptorsTransport

@@ -1,1 +1,1 @@
-@_exported public import Interceptors
+@_exported public import InterceptorsCore

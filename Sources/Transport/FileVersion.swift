@@ -1,7 +1,7 @@
 package import Foundation
 
 #if !canImport(Darwin)
-internal import CFiles
+internal import CInterceptorsFiles
 #endif
 
 /// Tells without reading whether a file still has the content that it had before.

@@ -1,10 +1,10 @@
 package import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 #if canImport(CryptoKit)
 internal import CryptoKit
 #elseif os(Linux)
-internal import COpenSSL
+internal import CInterceptorsOpenSSL
 #endif
 
 /// Thrown when no digest can be computed here, because OpenSSL is missing or its policy forbids the algorithm.

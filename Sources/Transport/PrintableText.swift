@@ -1,4 +1,4 @@
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// Makes text from a server or a user safe for a terminal or a log. Characters that could forge a line, move the cursor, change
 /// colors or reverse the writing direction become escapes such as `\u{1B}`.

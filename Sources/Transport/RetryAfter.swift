@@ -1,5 +1,5 @@
 package import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// Parses `Retry-After` (RFC 9110 §10.2.3), which holds seconds or a date, and the similar fields that some servers send.
 package enum RetryAfter {

@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// Interceptors, stores and transports that wait, read the date or use random numbers have a parameter `time`. The default is
 /// ``system``. `.platform()`, which picks a transport, and `transactionID`, whose closure makes the IDs, have no such
-/// parameter. A test passes `.manual(clock)` from `TransportTesting`, so that nothing sleeps for real:
+/// parameter. A test passes `.manual(clock)` from `InterceptorsTesting`, so that nothing sleeps for real:
 ///
 /// ```swift
 /// let clock = ManualClock()

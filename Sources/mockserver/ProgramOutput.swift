@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 
 /// Standard output and standard error, unbuffered: a line is there when the request is.
 enum ProgramOutput {

@@ -1,7 +1,7 @@
 internal import Foundation
-internal import Interceptors
-internal import Recordings
-internal import TransportTesting
+internal import InterceptorsCore
+internal import InterceptorsRecordings
+internal import InterceptorsTesting
 
 /// Serves a folder until a signal ends the program.
 struct ServerProgram {

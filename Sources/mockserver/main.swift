@@ -1,7 +1,7 @@
 internal import Foundation
-internal import Interceptors
-internal import Recordings
-internal import TransportTesting
+internal import InterceptorsCore
+internal import InterceptorsRecordings
+internal import InterceptorsTesting
 
 // The command-line program of the package: a mock server over a folder.
 

@@ -1,6 +1,6 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
 
 // CacheProcess write DIRECTORY SEED TIME      stores, updates and removes, until the kernel kills the process after TIME
 //                                             microseconds of processor time, at any point

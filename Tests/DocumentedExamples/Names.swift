@@ -1,9 +1,9 @@
-import BackgroundTransfers
 import Foundation
-import Images
-import Middlewares
-import Recordings
-import TransportTesting
+import Interceptors
+import InterceptorsImages
+import InterceptorsRecordings
+import InterceptorsTesting
+import InterceptorsTransfers
 
 // Names that the documentation's examples use without declaring them. Scripts/check-examples compiles them together
 // with the examples; nothing here runs.

@@ -1,6 +1,6 @@
 import Foundation
-import Interceptors
-import TestSupport
+import InterceptorsCore
+import InterceptorsTestSupport
 
 // DownloadProcess URL FILE [digest=SHA256] [time=MICROSECONDS] [bytes=COUNT] [limit=LENGTH] [ranges=COUNT] [smallest=LENGTH]
 //

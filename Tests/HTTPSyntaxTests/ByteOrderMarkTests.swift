@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import HTTPSyntax
+@testable import InterceptorsSyntax
 
 @Suite(.againstHanging) struct ByteOrderMarkTests {
     @Test(

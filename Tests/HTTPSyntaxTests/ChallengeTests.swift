@@ -1,5 +1,5 @@
-import HTTPSyntax
-import TestSupport
+import InterceptorsSyntax
+import InterceptorsTestSupport
 import Testing
 
 @Suite(.againstHanging) struct ChallengeTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import HTTPSyntax
+@testable import InterceptorsSyntax
 
 @Suite(.againstHanging) struct CivilTimeTests {
     @Test func knownMoments() {

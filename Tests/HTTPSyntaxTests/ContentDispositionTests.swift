@@ -1,4 +1,4 @@
-import HTTPSyntax
+import InterceptorsSyntax
 import Testing
 
 /// RFC 6266, with the examples of its section 5 and of greenbytes' collection of test cases.

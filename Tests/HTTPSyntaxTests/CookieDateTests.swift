@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import HTTPSyntax
+@testable import InterceptorsSyntax
 
 /// RFC 6265 §5.1.1.
 @Suite(.againstHanging) struct CookieDateTests {

@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import HTTPSyntax
+@testable import InterceptorsSyntax
 
 @Suite(.againstHanging) struct HTTPDateTests {
     private let now: Int64 = 1_700_000_000  // November 2023

@@ -1,4 +1,4 @@
-import HTTPSyntax
+import InterceptorsSyntax
 import Testing
 
 @Suite(.againstHanging) struct LinkFieldTests {

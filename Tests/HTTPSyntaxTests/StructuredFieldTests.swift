@@ -1,7 +1,7 @@
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import HTTPSyntax
+@testable import InterceptorsSyntax
 
 /// RFC 9651 §3 and §4.2.
 @Suite(.againstHanging) struct StructuredFieldTests {

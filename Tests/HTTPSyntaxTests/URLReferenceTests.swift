@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import HTTPSyntax
+@testable import InterceptorsSyntax
 
 @Suite(.againstHanging) struct URLReferenceTests {
     /// Most examples of RFC 3986 §5.4, and an absolute URL with dot segments.

@@ -1,10 +1,10 @@
 import Dispatch
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Images
+@testable import InterceptorsImages
 
 /// The key of a value that only the main queue has.
 private let mainQueue: DispatchSpecificKey<Bool> = {

@@ -1,10 +1,10 @@
 import Foundation
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
-@testable import Images
+@testable import InterceptorsImages
 
 @Suite(.againstHanging) struct ImageMemoryTests {
     private func key(_ name: String) -> ImageKey { ImageKey(base.appending(path: name), nil) }

@@ -1,7 +1,7 @@
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Images
+@testable import InterceptorsImages
 
 /// The decisions about an image that only its header tells.
 @Suite(.againstHanging) struct ImagePixelsTests {

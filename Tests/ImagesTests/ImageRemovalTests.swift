@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Images
+@testable import InterceptorsImages
 
 @Suite(.againstHanging) struct ImageRemovalTests {
     @Test func loadDuringARemovalIsDeliveredAndNotKept() async throws {

@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Images
+@testable import InterceptorsImages
 
 @Suite(.againstHanging) struct ImageSharingTests {
     @Test(arguments: 0..<20 as Range<UInt64>)

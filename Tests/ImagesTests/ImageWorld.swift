@@ -1,8 +1,8 @@
 import Foundation
-import Images
+import InterceptorsImages
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
-import TransportTesting
 
 /// An image of these tests: the text of its content.
 struct Picture: Sendable, Hashable {

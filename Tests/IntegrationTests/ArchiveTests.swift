@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
 /// The tests with real servers and the simulation check the HTTP Archives of their calls.

@@ -1,10 +1,10 @@
 #if os(Linux) || os(macOS)
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
 import Testing
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 /// Gives the tests of a suite one journal. At the end its HTTP Archive must pass the schema, and haralyzer must read all of it.
 struct ArchiveTrait: SuiteTrait, TestScoping {

@@ -1,9 +1,9 @@
 import Foundation
-import Middlewares
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
 /// A request's whole way: client, chain, a real socket, a server, and back.
 @Suite(.againstHanging, .heavy, .checksArchive) struct ChainOverSocketsTests {

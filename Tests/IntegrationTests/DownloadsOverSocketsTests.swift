@@ -1,8 +1,8 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 /// Resumed downloads over real connections, from servers that lie.
 @Suite(.againstHanging, .heavy, .checksArchive) struct DownloadsOverSocketsTests {

@@ -1,15 +1,15 @@
 #if os(Linux)
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 /// Tests that take long, with `LoadProbe` as the client, so that its process can be measured. With
 /// INTERCEPTORS_FULL_LOAD set, they send more requests and longer bodies.
 @Suite(.againstHanging, .serialized, .heavy) struct LoadTests {
     private static func probe(_ arguments: String...) async throws {
-        let result = try await Command.run(try #require(Program.path(of: "LoadProbe")), arguments)
+        let result = try await Command.run(try #require(Program.path(of: "InterceptorsLoadProbe")), arguments)
         print(result.text, terminator: "")
         #expect(result.status == 0, "\(result.complaint)")
     }

@@ -1,10 +1,10 @@
 #if os(Linux)
 import Foundation
 import Glibc
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 /// Host names that a slow resolver looks up.
 @Suite(.againstHanging, .heavy) struct LookupTests {
@@ -40,7 +40,7 @@ import TransportTesting
         try #require(mkfifo(folder.file("begun").path, 0o600) == 0)
         let server = try MockServer()
         server.on(.get, "/", .status(200, body: "ok"))
-        let probe = try #require(Program.path(of: "LoadProbe"))
+        let probe = try #require(Program.path(of: "InterceptorsLoadProbe"))
         let result = try await Command.run(
             "/usr/bin/env",
             [

@@ -1,8 +1,8 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 // The code of the README and of the articles, unchanged: it must compile, and it works.
 @Suite(.againstHanging, .checksArchive) struct ReadmeTests {

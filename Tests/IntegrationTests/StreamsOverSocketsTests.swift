@@ -1,8 +1,8 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 /// Events over real connections. The server's pauses and the client's waits are on a clock that only the test moves.
 @Suite(.againstHanging, .heavy, .checksArchive) struct StreamsOverSocketsTests {

@@ -1,8 +1,8 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 /// The tests in the articles Testing.md and Downloads.md, unchanged: they pass.
 @Suite(.againstHanging, .checksArchive) struct TestingArticleTests {

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
 /// Every suite has the time limit of the trait, so that no test fails on a busy machine.

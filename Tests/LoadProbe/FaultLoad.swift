@@ -1,8 +1,8 @@
 #if os(Linux)
 import Foundation
+import InterceptorsTestSupport
+import InterceptorsTransport
 import Synchronization
-import TestSupport
-import Transport
 
 /// Sends many requests to a server that often fails. Each request must end once, as its fate says, and nothing may
 /// grow.

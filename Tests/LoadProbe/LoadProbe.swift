@@ -1,5 +1,5 @@
 import Foundation
-import Transport
+import InterceptorsTransport
 
 /// The client's side of the load tests. It is a separate program, so that its memory, threads and descriptors belong to
 /// the transport alone.

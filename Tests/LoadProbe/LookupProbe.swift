@@ -1,7 +1,7 @@
 #if os(Linux)
 import Foundation
 import Glibc
-import Transport
+import InterceptorsTransport
 
 /// Cancels a call whose host name is being looked up by a slow resolver, and sends another call after it.
 ///

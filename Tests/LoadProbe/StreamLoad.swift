@@ -1,7 +1,7 @@
 #if os(Linux)
 import Foundation
-import Interceptors
-import TestSupport
+import InterceptorsCore
+import InterceptorsTestSupport
 
 /// Transfers bodies far larger than memory, and checks that memory doesn't grow.
 struct StreamLoad {

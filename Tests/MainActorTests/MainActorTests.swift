@@ -1,7 +1,7 @@
-import BackgroundTransfers
 import Foundation
-import Images
-import Middlewares
+import Interceptors
+import InterceptorsImages
+import InterceptorsTransfers
 import Testing
 
 // In this target, declarations belong to the main actor unless marked `nonisolated`. The test is that the code

@@ -1,7 +1,7 @@
 // The sources of the package are not on a device.
 #if os(Linux) || os(macOS)
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
 /// Rules about the parts of the package that only Apple's compiler sees, checked in their text.

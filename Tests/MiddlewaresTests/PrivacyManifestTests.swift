@@ -1,7 +1,7 @@
 // The sources of the package are not on a device.
 #if os(Linux) || os(macOS)
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
 /// The privacy manifests that the App Store reads, against the symbols in the sources of each module.

@@ -1,8 +1,8 @@
 #if os(Linux)
 import Foundation
-import Middlewares
-import TestSupport
-import TransportTesting
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 
 // NetworkProcess IP
 //

@@ -1,6 +1,6 @@
 import Foundation
-import Recordings
-import TestSupport
+import InterceptorsRecordings
+import InterceptorsTestSupport
 
 /// The commands for folders of answers. Each begins with `folder`:
 ///

@@ -1,6 +1,6 @@
 import Foundation
-import Recordings
-import TestSupport
+import InterceptorsRecordings
+import InterceptorsTestSupport
 
 /// An app under test: takes its stubs from its launch arguments, and prints the response or the error of each request.
 ///

@@ -1,6 +1,6 @@
 import Foundation
-import Recordings
-import TestSupport
+import InterceptorsRecordings
+import InterceptorsTestSupport
 
 /// The commands that record. Each begins with `tape`:
 ///

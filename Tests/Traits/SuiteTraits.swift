@@ -1,4 +1,4 @@
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
 // Each test target links to this file, because a library that imports Testing can't be built without the tests.

@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 // The source of a one-shot body learns when a transport stops reading before the end.
 @Suite(.againstHanging) struct DiscardedUploadTests {

@@ -1,8 +1,8 @@
 import Foundation
-import HTTPSyntax
+import InterceptorsSyntax
 import Testing
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 @Suite(.againstHanging) struct MessageDigestTests {
     // Examples for FIPS 180-4.

@@ -1,5 +1,5 @@
+import InterceptorsTransport
 import Testing
-import Transport
 
 @Suite(.againstHanging) struct RandomSourceTests {
     @Test func seededGivesThePublishedSequence() {

@@ -1,8 +1,8 @@
 import Foundation
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 /// Nobody reads the content of a redirect that is followed (RFC 9110 §15.4), so errors in this content must not fail
 /// the call.

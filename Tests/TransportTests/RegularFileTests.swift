@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 #if canImport(Darwin)
 import Darwin

@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 /// A clock with the instants of `ContinuousClock` and a time of its test.
 private final class OffsetClock: Clock, Sendable {

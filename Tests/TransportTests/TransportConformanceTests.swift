@@ -1,7 +1,7 @@
 import Foundation
+import InterceptorsTesting
+import InterceptorsTransport
 import Testing
-import Transport
-import TransportTesting
 
 @Suite(.againstHanging, .heavy) struct TransportConformanceTests {
     // Foundation joins fields of one name, and reports no trailers, as the documentation of URLSessionTransport says. On Linux it

@@ -1,7 +1,7 @@
 import Foundation
+import InterceptorsTesting
+import InterceptorsTransport
 import Testing
-import Transport
-import TransportTesting
 
 /// RFC 9110 §4.2.4: a user in a URL isn't a credential. libcurl would keep it for the handle's next request.
 @Suite(.againstHanging) struct UserInURLTests {

@@ -1,6 +1,6 @@
 import Foundation
-import Interceptors
-import TestSupport
+import InterceptorsCore
+import InterceptorsTestSupport
 
 // UploadProcess URL FILE STATE draft|tus [part=LENGTH] [time=MICROSECONDS] [bytes=COUNT] [requests=COUNT]
 //

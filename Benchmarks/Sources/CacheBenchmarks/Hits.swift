@@ -1,6 +1,6 @@
 import Foundation
 import Harness
-import Middlewares
+import Interceptors
 
 private let count = 100
 

@@ -1,6 +1,6 @@
 import Foundation
 import Harness
-import Middlewares
+import Interceptors
 
 /// 100 MB in chunks.
 private struct Chunks: AsyncSequence, AsyncIteratorProtocol, Sendable {

@@ -1,5 +1,5 @@
 import Foundation
-import Middlewares
+import Interceptors
 
 /// This process's resident memory, in MB; 0 if the system doesn't report it.
 func residentMemory() -> Double {

@@ -1,6 +1,6 @@
 import Foundation
 import Harness
-import Middlewares
+import Interceptors
 
 /// Answers of 100 bytes that vary by a field.
 private struct Varied: Transport {

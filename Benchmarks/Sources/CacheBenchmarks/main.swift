@@ -1,6 +1,6 @@
 import Foundation
 import Harness
-import Middlewares
+import Interceptors
 
 // Measures cache hits, variants, many entries and a long body. An argument selects one part: hits, variants, many or long.
 let part = CommandLine.arguments.dropFirst().first

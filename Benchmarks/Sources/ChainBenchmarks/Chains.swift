@@ -1,5 +1,5 @@
 import Foundation
-import Middlewares
+import Interceptors
 
 let url = URL(string: "http://127.0.0.1/users/42") ?? URL(filePath: "/")
 let canned = Canned(response: HTTPResponse(status: 200, body: "{}", url: url))

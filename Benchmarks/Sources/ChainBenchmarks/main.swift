@@ -1,6 +1,6 @@
 import Foundation
 import Harness
-import Middlewares
+import Interceptors
 import RealisticChain
 
 @Sendable func contender(_ name: String, _ send: @escaping Send) -> Contender {

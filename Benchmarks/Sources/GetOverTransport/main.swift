@@ -1,5 +1,5 @@
 import Foundation
-import Transport
+import InterceptorsTransport
 
 if let url = URL(string: "https://api.example.com/users/42") {
     let transport: any Transport = .platform()

@@ -1,5 +1,5 @@
 import Foundation
-import Middlewares
+import Interceptors
 
 struct User: Decodable, Sendable { let id: Int, name: String }
 struct Session: Decodable, Sendable { let token: String }

@@ -1,5 +1,5 @@
 public import Foundation
-public import Middlewares
+public import Interceptors
 
 /// The chain of ten in `Docs/Performance.md`, and a server's response to it. ChainBenchmarks measures the chain, and
 /// AllocationCheck limits its allocations.

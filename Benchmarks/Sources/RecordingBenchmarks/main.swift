@@ -1,6 +1,6 @@
 import Foundation
 import Harness
-import Recordings
+import InterceptorsRecordings
 
 // Measures responses that play from a recording, and the same responses from a stub.
 

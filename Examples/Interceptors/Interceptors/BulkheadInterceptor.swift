@@ -1,4 +1,4 @@
-package import Middlewares
+package import Interceptors
 import Synchronization
 
 /// Limits how many calls of each tenant run at a time, so that one busy tenant can't use up all connections.

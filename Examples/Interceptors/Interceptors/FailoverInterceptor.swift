@@ -1,5 +1,5 @@
 package import Foundation
-package import Middlewares
+package import Interceptors
 
 /// Sends a request to a second server when the first one fails.
 ///

@@ -1,5 +1,5 @@
 package import Foundation
-package import Middlewares
+package import Interceptors
 import Synchronization
 
 /// Stores POSTs in a folder when the network fails, and sends them again later. A key lets the server act on each POST only once.

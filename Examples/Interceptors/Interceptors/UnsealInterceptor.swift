@@ -1,5 +1,5 @@
 package import Foundation
-package import Middlewares
+package import Interceptors
 
 /// Opens the content of successful responses, a frame at a time, while it arrives.
 ///

@@ -1,6 +1,6 @@
 import ExampleInterceptors
 import Foundation
-import Middlewares
+import Interceptors
 
 // Runs each example interceptor once against servers in memory, and prints what happens. It fails if one doesn't do its work.
 

@@ -1,11 +1,11 @@
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// Identifies the user a response belongs to, as far as the request shows. Interceptors that keep or share responses use the
 /// caller as part of their key.
 ///
-/// If the request names a partition (``Transport/HTTPContext/cachePartition``), that partition is the caller. Otherwise the caller
+/// If the request names a partition (``InterceptorsTransport/HTTPContext/cachePartition``), that partition is the caller. Otherwise the caller
 /// consists of the fields with a sensitive name (`Redaction.isSensitive(_:)`) except `Proxy-Authorization`, the identities
-/// that outer interceptors have declared (``Transport/HTTPRequest/identifyCaller(by:as:)``), and the transport's client
+/// that outer interceptors have declared (``InterceptorsTransport/HTTPRequest/identifyCaller(by:as:)``), and the transport's client
 /// certificate. All requests without any of these share one anonymous caller.
 public struct Caller: Sendable, Hashable {
     private let partition: [UInt8]?
@@ -120,7 +120,7 @@ extension HTTPRequest {
     /// The client certificate that a transport of this package presents (`TLSConfiguration.identity`) tells users apart without a
     /// call. A chain can't see other credentials that a transport adds, such as `httpAdditionalHeaders` of a URL session, nor a
     /// transport that another one hides. Nor can it check an interceptor that builds a new request instead of changing the given
-    /// one. Name a partition there (``Transport/HTTPContext/cachePartition``).
+    /// one. Name a partition there (``InterceptorsTransport/HTTPContext/cachePartition``).
     ///
     /// - Parameters:
     ///   - element: the interceptor's name as written in a chain, such as `apiKey`.

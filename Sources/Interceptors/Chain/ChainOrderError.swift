@@ -28,7 +28,7 @@ public struct ChainOrderError: HTTPError {
 
 extension HTTPErrorCode {
     /// `ChainOrderError`: an element that answers several requests with one response can't tell users apart: see
-    /// ``Transport/HTTPRequest/identifyCaller(by:as:)``.
+    /// ``InterceptorsTransport/HTTPRequest/identifyCaller(by:as:)``.
     public static let sharedResponse = Self(rawValue: "sharedResponse")
 }
 

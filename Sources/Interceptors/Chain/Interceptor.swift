@@ -41,7 +41,7 @@
 /// tasks, to change a stream, to work on the main actor, and to test an interceptor.
 ///
 /// ## Add a credential
-/// An interceptor that adds a credential first calls ``Transport/HTTPRequest/identifyCaller(by:as:)``, so that no cache mixes
+/// An interceptor that adds a credential first calls ``InterceptorsTransport/HTTPRequest/identifyCaller(by:as:)``, so that no cache mixes
 /// users.
 ///
 /// ## Declare the place

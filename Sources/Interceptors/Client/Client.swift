@@ -18,7 +18,7 @@ public import Foundation
 ///
 /// ## Where a call goes
 /// A call goes to a path below the base URL, with or without a leading slash, or to an absolute URL: ``RequestTarget`` has the
-/// rules. Each request carries the origin of the base URL in its context: ``Transport/HTTPContext/clientOrigin``.
+/// rules. Each request carries the origin of the base URL in its context: ``InterceptorsTransport/HTTPContext/clientOrigin``.
 ///
 /// ## Fields
 /// An interceptor's default fields don't replace the call's fields. If neither the call nor the chain sets them, `Accept` names
@@ -36,14 +36,14 @@ public import Foundation
 /// | `Data` | any | the bytes as they are |
 /// | `String` | any | the text, by its charset or byte order mark |
 /// | an optional | none | `nil` |
-/// | any other type | none | ``DecodingFailure`` with ``Transport/HTTPErrorCode/emptyBody`` |
+/// | any other type | none | ``DecodingFailure`` with ``InterceptorsTransport/HTTPErrorCode/emptyBody`` |
 /// | any other type | some | the decoded value, or ``DecodingFailure`` |
 ///
 /// Only the content matters, not the status: a 204, a 205, a response to HEAD and an empty 200 are handled alike. Decoding runs
 /// off the caller's actor. A streamed response is collected first, up to 64 MiB.
 ///
-/// Typed calls never decode an error page. If a response isn't a 2xx, they throw ``Transport/HTTPErrorCode/unacceptedStatus``,
-/// unless an interceptor accepted the status (``Transport/HTTPContext/isStatusAccepted``). An interceptor that validates the status
+/// Typed calls never decode an error page. If a response isn't a 2xx, they throw ``InterceptorsTransport/HTTPErrorCode/unacceptedStatus``,
+/// unless an interceptor accepted the status (``InterceptorsTransport/HTTPContext/isStatusAccepted``). An interceptor that validates the status
 /// throws its own error earlier. ``send(_:)-(HTTPRequest)`` and `head` return every response unchanged.
 ///
 /// A client is a `Transport` too: pass one wherever a chain or a transport is expected.

@@ -1,5 +1,5 @@
 public import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 extension Client {
     /// The pages of a list, each with its link to the next.

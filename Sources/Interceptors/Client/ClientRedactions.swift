@@ -1,4 +1,4 @@
-internal import Transport
+internal import InterceptorsTransport
 
 extension Client {
     /// The redactions that say which fields are credentials: the standard one, those of the chain's elements and that of the journal.

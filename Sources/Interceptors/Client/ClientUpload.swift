@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 extension Client {
     /// Sends content, and goes on where a connection broke.

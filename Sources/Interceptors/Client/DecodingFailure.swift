@@ -1,7 +1,7 @@
 public import Foundation
 
 /// Thrown when the response to a typed call can't become a value: it can't be decoded, or its status isn't a success and no
-/// interceptor checked it. ``Transport/HTTPError/decode(_:with:)`` throws it, too.
+/// interceptor checked it. ``InterceptorsTransport/HTTPError/decode(_:with:)`` throws it, too.
 ///
 /// ```text
 /// DecodingFailure.undecodable: User can't be decoded at friends[3].name: expected String, but found a number. 200 OK,

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPSyntax
-internal import Transport
+internal import InterceptorsSyntax
+internal import InterceptorsTransport
 
 extension DownloadRun {
     /// Saves the content of a response, off the caller's actor. Returns `false` if the next attempt must send a different request.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 extension DownloadRun {
     /// The missing ranges, divided for several requests; `nil` if one response is enough or the server doesn't invite more.

@@ -1,5 +1,5 @@
 public import Foundation
-public import Transport
+public import InterceptorsTransport
 
 extension HTTPError {
     /// Decodes the body of the error's `response`, such as the API's own description of the problem.

@@ -1,4 +1,4 @@
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// A value for an ``HTTPQuery``: any ``URLValue``, or an array of them. Conform to ``URLValue``.
 public protocol HTTPQueryValue: Sendable {

@@ -1,5 +1,5 @@
 public import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// The target of a call: a path below the client's base URL, or an absolute URL.
 ///

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// The requests of an upload, made from the request of the call.
 struct UploadRequests: Sendable {

@@ -1,4 +1,4 @@
-internal import Transport
+internal import InterceptorsTransport
 
 /// Decides which attempts of a download made progress.
 struct DownloadAttempts {

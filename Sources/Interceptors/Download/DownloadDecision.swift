@@ -1,5 +1,5 @@
-internal import HTTPSyntax
-internal import Transport
+internal import InterceptorsSyntax
+internal import InterceptorsTransport
 
 /// A missing range of a representation.
 struct RangeDemand: Sendable, Hashable {

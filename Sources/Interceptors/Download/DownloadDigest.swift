@@ -1,6 +1,6 @@
 public import Foundation
-internal import HTTPSyntax
-internal import Transport
+internal import InterceptorsSyntax
+internal import InterceptorsTransport
 
 /// The digest that a downloaded file must have.
 ///

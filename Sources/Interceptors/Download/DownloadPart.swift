@@ -1,7 +1,7 @@
 internal import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
+internal import InterceptorsTransport
 internal import Synchronization
-internal import Transport
 
 #if canImport(Darwin)
 internal import Darwin

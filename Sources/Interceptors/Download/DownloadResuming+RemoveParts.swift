@@ -1,10 +1,10 @@
 public import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 extension DownloadResuming {
     /// Removes the bytes that ``acrossLaunches`` keeps for a destination, if any. The destination itself stays.
     ///
-    /// - Throws: ``DownloadError`` with ``Transport/HTTPErrorCode/downloadInProgress`` while a download uses the bytes, or a
+    /// - Throws: ``DownloadError`` with ``InterceptorsTransport/HTTPErrorCode/downloadInProgress`` while a download uses the bytes, or a
     ///   `TransportError` with `HTTPErrorCode.unwritableFile`.
     public static func removeParts(of file: URL) throws {
         guard file.isFileURL else { throw TransportError(.unwritableFile, "The URL isn't a file URL.") }

@@ -1,5 +1,5 @@
-internal import HTTPSyntax
-package import Transport
+internal import InterceptorsSyntax
+package import InterceptorsTransport
 
 /// The bytes that a partial response carries (RFC 9110 §15.3.7.1).
 package struct PartialContent: Sendable, Hashable {

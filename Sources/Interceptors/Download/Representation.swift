@@ -1,5 +1,5 @@
-internal import HTTPSyntax
-package import Transport
+internal import InterceptorsSyntax
+package import InterceptorsTransport
 
 /// A version of a resource, with a validator strong enough to request the rest of it.
 package struct Representation: Codable, Sendable, Hashable {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// A journal's calls as an HTTP Archive (HAR 1.2, http://www.softwareishard.com/blog/har-12-spec/).
 ///

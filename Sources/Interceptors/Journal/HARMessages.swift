@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// The members `request` and `response` of an entry in an HTTP Archive.
 ///

@@ -1,6 +1,6 @@
 internal import Foundation
+public import InterceptorsTransport
 internal import Synchronization
-public import Transport
 
 /// Records what each interceptor of a chain did with each call: what it changed, decided and took, and what was sent.
 ///
@@ -12,7 +12,7 @@ public import Transport
 /// print(journal.calls.last?.explained ?? "no call")
 /// ```
 /// A journal works for every interceptor, the app's own included: it compares the request before and after the interceptor, and
-/// the response likewise. An interceptor adds the reason for a decision with ``Transport/HTTPRequest/note(_:)``.
+/// the response likewise. An interceptor adds the reason for a decision with ``InterceptorsTransport/HTTPRequest/note(_:)``.
 ///
 /// Several clients may share a journal. A chain without one costs nothing.
 ///

@@ -1,4 +1,4 @@
-internal import Transport
+internal import InterceptorsTransport
 
 extension JournalCall {
     /// The call as a text for a person: a line for each step, indented below the step that started it.

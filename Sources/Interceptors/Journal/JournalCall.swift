@@ -140,7 +140,7 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
     public struct Failure: Sendable, Hashable, Codable {
         /// The error's type, such as `StatusError`.
         public let type: String
-        /// The code of an ``Transport/HTTPError``.
+        /// The code of an ``InterceptorsTransport/HTTPError``.
         public let code: String?
         /// The redacted message.
         public let message: String

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// A message as a step saw it, without the content of a stream. The next step's message is compared with it.
 ///

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// An interceptor of a chain with a journal.
 struct JournalHop: Interceptor {

@@ -1,5 +1,5 @@
 internal import Foundation
-public import Transport
+public import InterceptorsTransport
 
 /// Adds notes to one step of a journal, after the request was passed on.
 ///

@@ -1,6 +1,6 @@
 internal import Foundation
+internal import InterceptorsTransport
 internal import Synchronization
-internal import Transport
 
 /// One run of one element of a chain, as a request carries it inward.
 final class JournalVisit: Sendable {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// Writes messages, errors and notes without their secrets. A message is written as its difference from another one.
 struct JournalWriter: Sendable {

@@ -94,7 +94,7 @@ extension ChainRole {
     public static let renewsCredentials = Self(id: "renewsCredentials")
     /// Answers a server's challenge by running the rest of the chain again; implies ``resends``.
     public static let answersChallenges = Self(id: "answersChallenges")
-    /// Names the account of a request as its partition (``Transport/HTTPContext/cachePartition``).
+    /// Names the account of a request as its partition (``InterceptorsTransport/HTTPContext/cachePartition``).
     public static let namesPartition = Self(id: "namesPartition")
     /// Signs a request.
     public static let signs = Self(id: "signs")
@@ -117,7 +117,7 @@ extension ChainRole {
     public static let shares = Self(id: "shares")
     /// Keeps responses for later requests; implies ``shares``.
     public static let stores = Self(id: "stores")
-    /// Ends a call when a newer one with the same ``Transport/HTTPContext`` key begins.
+    /// Ends a call when a newer one with the same ``InterceptorsTransport/HTTPContext`` key begins.
     public static let supersedes = Self(id: "supersedes")
 }
 

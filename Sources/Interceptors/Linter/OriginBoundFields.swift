@@ -1,4 +1,4 @@
-internal import Transport
+internal import InterceptorsTransport
 
 extension InterceptorChain {
     /// Decides which fields of the chain's requests are never sent to another origin (`Redaction.isBoundToOrigin(_:)`).

@@ -1,4 +1,4 @@
-internal import Transport
+internal import InterceptorsTransport
 
 /// The wait between two attempts of one transfer: exponential, with full jitter.
 enum TransferBackoff {

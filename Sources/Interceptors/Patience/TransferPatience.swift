@@ -1,5 +1,5 @@
-internal import HTTPSyntax
-internal import Transport
+internal import InterceptorsSyntax
+internal import InterceptorsTransport
 
 /// When a transfer that resumes gives up, and the waits between its attempts.
 ///

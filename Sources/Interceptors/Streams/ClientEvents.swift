@@ -1,4 +1,4 @@
-public import Transport
+public import InterceptorsTransport
 
 extension Client {
     /// The events of a stream of the type `text/event-stream`, such as `EventSource` in a browser receives (HTML Living Standard
@@ -25,7 +25,7 @@ extension Client {
     ///
     /// ## In a chain
     /// The cache passes the request on, and `limitConcurrency` holds a permit only until the response's head arrives
-    /// (``Transport/HTTPContext/isLiveStream``). `coalesce` shares no streamed response. Other caches on the way see
+    /// (``InterceptorsTransport/HTTPContext/isLiveStream``). `coalesce` shares no streamed response. Other caches on the way see
     /// `Cache-Control: no-cache, no-store`.
     ///
     /// - Parameters:
@@ -45,8 +45,8 @@ extension Client {
     ///   - time: measures the waits, and makes them random.
     /// - Returns: the sequence, which throws:
     ///   - the error of the last attempt, after too many consecutive failures to connect;
-    ///   - ``DecodingFailure`` with ``Transport/HTTPErrorCode/unacceptedStatus`` for any other status than a success, and with
-    ///     ``Transport/HTTPErrorCode/unexpectedMediaType`` for another type;
+    ///   - ``DecodingFailure`` with ``InterceptorsTransport/HTTPErrorCode/unacceptedStatus`` for any other status than a success, and with
+    ///     ``InterceptorsTransport/HTTPErrorCode/unexpectedMediaType`` for another type;
     ///   - `TransportError` with `HTTPErrorCode.bodyTooLarge` beyond the limit;
     ///   - the errors of the chain's interceptors.
     public func events(

@@ -1,4 +1,4 @@
-public import Transport
+public import InterceptorsTransport
 
 extension Client {
     /// The values of a response that holds one JSON value in each line, decoded as they arrive.
@@ -24,9 +24,9 @@ extension Client {
     ///
     /// Values and text are decoded off the caller's actor. If a value can't be decoded, ``DecodingFailure`` names the number of
     /// its line, counted from 1, or of its element. A number or literal of a sequence that may be cut off fails with
-    /// `HTTPErrorCode.truncated` (RFC 7464 §2.4). UTF-16 and UTF-32 fail with ``Transport/HTTPErrorCode/unexpectedMediaType``.
+    /// `HTTPErrorCode.truncated` (RFC 7464 §2.4). UTF-16 and UTF-32 fail with ``InterceptorsTransport/HTTPErrorCode/unexpectedMediaType``.
     ///
-    /// `limitConcurrency` holds its permit until the response ends. Set ``Transport/HTTPContext/isLiveStream`` for lines that
+    /// `limitConcurrency` holds its permit until the response ends. Set ``InterceptorsTransport/HTTPContext/isLiveStream`` for lines that
     /// arrive for hours.
     ///
     /// - Parameters:

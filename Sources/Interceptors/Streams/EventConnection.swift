@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// The events of one response. Releasing the connection discards the rest of the response.
 final class EventConnection {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// The settings of an event stream, and how a connection to it is made.
 struct EventSource: Sendable {

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPSyntax
-internal import Transport
+internal import InterceptorsSyntax
+internal import InterceptorsTransport
 
 /// Interprets a stream of the type `text/event-stream` (HTML Living Standard §9.2.6), however its chunks divide it.
 ///

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// The values of one response's lines. Releasing the connection discards the rest of the response.
 final class LineConnection<Value: Decodable & Sendable> {

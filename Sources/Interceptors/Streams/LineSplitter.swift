@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPSyntax
-internal import Transport
+internal import InterceptorsSyntax
+internal import InterceptorsTransport
 
 /// Splits a stream of bytes into lines or elements, wherever its chunks begin and end.
 ///

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// The values of a response, one for each line or element: see ``Client/lines(_:as:upTo:query:headers:context:)``.
 public struct Lines<Element: Decodable & Sendable>: AsyncSequence, Sendable {

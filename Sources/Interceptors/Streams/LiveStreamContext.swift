@@ -1,4 +1,4 @@
-public import Transport
+public import InterceptorsTransport
 
 extension HTTPContext {
     private enum LiveStreamKey: HTTPContextKey { static var defaultValue: Bool { false } }

@@ -1,4 +1,4 @@
-internal import Transport
+internal import InterceptorsTransport
 
 /// When ``ServerSentEvents`` connects again, and how long it waits before.
 ///

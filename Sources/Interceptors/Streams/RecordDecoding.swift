@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPSyntax
-internal import Transport
+internal import InterceptorsSyntax
+internal import InterceptorsTransport
 
 /// Turns the records of one response into values.
 struct RecordDecoding<Value: Decodable & Sendable>: Sendable {

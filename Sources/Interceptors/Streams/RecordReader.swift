@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// One record of a stream: a line, or an element of a JSON text sequence.
 struct Record: Sendable, Equatable {

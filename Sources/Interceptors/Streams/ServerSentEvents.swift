@@ -1,4 +1,4 @@
-internal import Transport
+internal import InterceptorsTransport
 
 /// The events of a stream, over as many connections as it takes: see
 /// ``Client/events(_:after:upTo:idleLimit:reconnection:query:headers:context:time:)``.

@@ -1,5 +1,5 @@
 public import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// An upload that a server has begun to receive, as a program stores it for another launch.
 ///

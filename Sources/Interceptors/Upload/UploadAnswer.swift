@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPSyntax
-internal import Transport
+internal import InterceptorsSyntax
+internal import InterceptorsTransport
 
 /// The facts about an upload in a response. A field with an invalid value counts as missing, as the draft says.
 struct UploadAnswer: Sendable {

@@ -1,4 +1,4 @@
-package import Transport
+package import InterceptorsTransport
 
 /// The part of a request in an upload that resumes.
 package enum UploadRequestRole: Sendable {

@@ -1,4 +1,4 @@
-public import Transport
+public import InterceptorsTransport
 
 /// Thrown when an upload can't be continued.
 ///

@@ -1,4 +1,4 @@
-internal import Transport
+internal import InterceptorsTransport
 
 /// A reason why an upload can't go on.
 enum UploadFault: Sendable {

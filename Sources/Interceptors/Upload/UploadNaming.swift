@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// The URL that a server gives an upload.
 struct UploadNaming: Sendable {

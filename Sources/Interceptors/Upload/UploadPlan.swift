@@ -1,4 +1,4 @@
-internal import Transport
+internal import InterceptorsTransport
 
 /// The next action of an upload.
 enum UploadStep: Sendable, Equatable {

@@ -1,5 +1,5 @@
+internal import InterceptorsTransport
 internal import Synchronization
-internal import Transport
 
 /// Reports the progress of an upload across its requests: in order, and never back.
 ///

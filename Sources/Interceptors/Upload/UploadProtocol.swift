@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPSyntax
-internal import Transport
+internal import InterceptorsSyntax
+internal import InterceptorsTransport
 
 /// A protocol for uploads that continue, as it appears in the fields of requests.
 enum UploadProtocol: String, Sendable, Codable {

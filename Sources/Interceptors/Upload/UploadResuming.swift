@@ -1,4 +1,4 @@
-public import Transport
+public import InterceptorsTransport
 
 /// Whether an interrupted upload continues where it stopped, by which protocol, and how long it tries.
 ///

@@ -1,7 +1,7 @@
 internal import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
+internal import InterceptorsTransport
 internal import Synchronization
-internal import Transport
 
 /// The server's reports on an upload before the response, and the part of the request that was sent.
 struct UploadReports: Sendable {

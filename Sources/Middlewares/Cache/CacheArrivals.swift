@@ -1,4 +1,4 @@
-internal import Interceptors
+internal import InterceptorsCore
 internal import Synchronization
 
 // The responses of each key are numbered. `CacheCommit` describes the protocol that this is a part of. A ticket counts in its

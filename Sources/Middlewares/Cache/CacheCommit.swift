@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 
 /// A response in progress, to be stored once its body has ended: the protocol that keeps old responses out of the store.
 ///

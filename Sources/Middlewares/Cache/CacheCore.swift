@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 
 /// Carries out the decisions of ``CachePolicy`` with a store and the rest of the chain.
 final class CacheCore: Sendable {

@@ -1,4 +1,4 @@
-internal import Interceptors
+internal import InterceptorsCore
 
 /// A request that the cache forwards, and the entries that were stored for it before.
 struct CacheExchange: ~Copyable, Sendable {

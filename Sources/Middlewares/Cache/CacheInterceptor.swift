@@ -1,5 +1,5 @@
 internal import Foundation
-public import Interceptors
+public import InterceptorsCore
 
 /// The implementation of `.cache(…)`, documented there.
 struct CacheInterceptor: Interceptor {
@@ -129,7 +129,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// (`HTTPContext.isLiveStream`) pass through unchanged; no stored response answers them.
     ///
     /// `Set-Cookie` is stored and replayed like any other field; the jar of `cookies` ignores replayed cookies
-    /// (``Transport/HTTPResponse/receivedCookies``). A response that an outer interceptor turns into an error, such as an
+    /// (``InterceptorsTransport/HTTPResponse/receivedCookies``). A response that an outer interceptor turns into an error, such as an
     /// envelope of failure with status 200, isn't stored. The parameter `stores` adds a condition.
     ///
     /// ## Invalidation
@@ -139,7 +139,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// progress for the same keys aren't stored.
     ///
     /// ## Results
-    /// The field `Cache-Status` (RFC 9211) and ``Transport/HTTPContext/cacheOutcome`` of the response say what the cache
+    /// The field `Cache-Status` (RFC 9211) and ``InterceptorsTransport/HTTPContext/cacheOutcome`` of the response say what the cache
     /// did.
     ///
     /// - Parameters:

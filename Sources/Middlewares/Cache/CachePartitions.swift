@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPSyntax
-internal import Interceptors
+internal import InterceptorsCore
+internal import InterceptorsSyntax
 internal import Synchronization
 
 /// Decides which partition of the store a request belongs to.
@@ -67,7 +67,7 @@ final class CachePartitions: Sendable {
     /// Naming a caller's fingerprint requires knowing its credentials.
     ///
     /// Credentials are every field with a sensitive name except `Proxy-Authorization`, a user in the URL, and the identities
-    /// that interceptors have declared (``Interceptors/HTTPRequest/identifyCaller(by:as:)``).
+    /// that interceptors have declared (``InterceptorsCore/HTTPRequest/identifyCaller(by:as:)``).
     ///
     /// - Parameter mayHaveUser: whether the URL may contain a user; `false` skips parsing the URL.
     func name(for request: HTTPRequest, mayHaveUser: Bool = true) -> String {

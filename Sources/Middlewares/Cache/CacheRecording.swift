@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 internal import Synchronization
 
 /// Stores the body of one response while a caller reads it. A body that breaks off becomes a part, or isn't stored.

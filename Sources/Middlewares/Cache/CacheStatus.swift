@@ -1,4 +1,4 @@
-internal import Interceptors
+internal import InterceptorsCore
 
 /// Makes the field `Cache-Status` (RFC 9211).
 enum CacheStatus {

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPSyntax
-internal import Interceptors
+internal import InterceptorsCore
+internal import InterceptorsSyntax
 internal import Synchronization
 
 /// Replaces secrets of a request in stored entries: HMAC-SHA256 (RFC 2104) with a key from the store.

@@ -1,4 +1,4 @@
-internal import Interceptors
+internal import InterceptorsCore
 
 /// A set of outcomes, by status or error. Nearly every call is checked, so a check by status costs little.
 struct AnswerCriteria: Sendable {

@@ -1,7 +1,7 @@
 /// The reason a request could not be authenticated.
 ///
 /// An error that a refresh closure throws is the ``underlying`` error of one with the code
-/// ``Transport/HTTPErrorCode/refreshFailed``, because the caller's own request didn't fail this way.
+/// ``InterceptorsTransport/HTTPErrorCode/refreshFailed``, because the caller's own request didn't fail this way.
 public struct AuthenticationError: HTTPError {
     /// The kind of failure.
     public let code: HTTPErrorCode

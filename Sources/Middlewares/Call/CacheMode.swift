@@ -1,4 +1,4 @@
-public import Interceptors
+public import InterceptorsCore
 
 /// How one request uses the cache.
 ///

@@ -1,4 +1,4 @@
-public import Interceptors
+public import InterceptorsCore
 
 /// Describes how the cache handled a request. The context of the response carries it.
 ///
@@ -143,7 +143,7 @@ public struct CacheOutcome: Sendable, Hashable {
         /// The store refused the response: it is too large, the store failed, or an invalidation came first.
         public static var refused: Self { Self(code: .refused) }
         /// The response fails a condition of the cache (`stores`) or of an outer interceptor
-        /// (``Transport/HTTPContext/storeResponse(onlyIf:)``).
+        /// (``InterceptorsTransport/HTTPContext/storeResponse(onlyIf:)``).
         public static var condition: Self { Self(code: .condition) }
         /// A redirect was followed further inside, so the response belongs to another URL. A cache inside `followRedirects`
         /// stores it there. If it marked an earlier response for validation, this is ``updated``.

@@ -1,6 +1,6 @@
 /// The moment by which a call must end, on any kind of clock.
 ///
-/// A deadline travels in a request's context (``Transport/HTTPContext/deadline``), so that every interceptor knows how much time is
+/// A deadline travels in a request's context (``InterceptorsTransport/HTTPContext/deadline``), so that every interceptor knows how much time is
 /// left. A retry, for example, starts no attempt and no wait that can't end in time.
 ///
 /// ```swift

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 
 /// Writes errors that fail no request to standard error, in debug builds.
 enum DebugReport {

@@ -1,4 +1,4 @@
-public import Interceptors
+public import InterceptorsCore
 
 // The notes of this module's interceptors. The names of decisions are part of what a journal's readers rely on.
 extension JournalNote {

@@ -1,4 +1,4 @@
-public import Interceptors
+public import InterceptorsCore
 
 /// How long a call waited for a network, for the description of its error.
 struct NetworkWait: ContextNote {

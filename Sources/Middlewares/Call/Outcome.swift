@@ -1,4 +1,4 @@
-internal import Interceptors
+internal import InterceptorsCore
 
 extension Result where Success == HTTPResponse {
     /// The response: on success the value, on failure the response that the error was made from, if any.

@@ -1,4 +1,4 @@
-public import Interceptors
+public import InterceptorsCore
 
 extension HTTPResponse {
     /// The `Set-Cookie` fields that the server sent for this call, for a cookie jar to take.

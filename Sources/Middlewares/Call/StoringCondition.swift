@@ -1,4 +1,4 @@
-public import Interceptors
+public import InterceptorsCore
 
 /// A condition that a response must meet for a cache to store it. A class, so that adding it to a request copies a reference.
 final class StoringCondition: Sendable {

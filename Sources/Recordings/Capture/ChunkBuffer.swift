@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// The chunks of a stream, with a bound on their number. Without the bound, a server that sends single bytes would cost a hundred
 /// times the memory of its content.

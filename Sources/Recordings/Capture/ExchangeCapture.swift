@@ -1,6 +1,6 @@
 internal import Foundation
+internal import InterceptorsTransport
 internal import Synchronization
-internal import Transport
 
 /// Makes a ``RecordedExchange`` of an exchange that passes, without holding up the response.
 ///

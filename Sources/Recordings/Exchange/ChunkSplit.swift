@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// Splits redacted content where the original was split, so that a stream keeps its rhythm.
 ///

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 
 /// The identity of an entry: a series of equal requests, and a position in it.
 ///

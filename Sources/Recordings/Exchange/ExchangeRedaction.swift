@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// Replaces secrets in what a recording keeps, and in requests that are compared with it.
 ///

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// Parsed JSON that keeps what Foundation's parsers lose: the order of members, duplicates, and the digits of numbers.
 enum JSONValue: Sendable {

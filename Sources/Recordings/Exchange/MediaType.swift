@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// A value of `Content-Type` (RFC 9110 §8.3.1).
 struct MediaType {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// The parts of content with a boundary (RFC 2046 §5.1).
 struct MultipartContent {

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPSyntax
-internal import Transport
+internal import InterceptorsSyntax
+internal import InterceptorsTransport
 
 extension RecordedExchange {
     /// The answer to a request that equals this exchange's.

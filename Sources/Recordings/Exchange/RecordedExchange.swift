@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// A request and what came back, as a recording keeps them.
 struct RecordedExchange: Sendable, Equatable {

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPSyntax
-internal import Transport
+internal import InterceptorsSyntax
+internal import InterceptorsTransport
 
 /// Text in UTF-16 or UTF-32, in which no search for ASCII finds anything.
 struct WideText {

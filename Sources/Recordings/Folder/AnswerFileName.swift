@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// The parts of a file's name, read from its end: `users?page=2#2.201.json.head`.
 struct AnswerFileName: Equatable {

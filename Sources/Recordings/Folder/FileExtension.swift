@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 
 /// The extension of a file with content of a media type, and the media type of a file without a `Content-Type` in its head.
 enum FileExtension {

@@ -1,5 +1,5 @@
 public import Foundation
-public import Interceptors
+public import InterceptorsCore
 
 /// The transport of `.files(in:)`, documented there.
 public struct FilesTransport: Transport {

@@ -1,7 +1,7 @@
 package import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
+package import InterceptorsTransport
 internal import Synchronization
-package import Transport
 
 /// The look-up of answers in a folder, as the article *Folders* documents it.
 ///

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 internal import Synchronization
 
 /// The HTTP Archives in a folder, as answers to requests that no file answers.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 internal import Synchronization
 
 /// The bodies of requests in names, and the content of files as bodies of responses.

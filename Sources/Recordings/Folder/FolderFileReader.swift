@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPSyntax
-internal import Interceptors
+internal import InterceptorsCore
+internal import InterceptorsSyntax
 
 /// Reads the answers that the files of a folder hold.
 struct FolderFileReader: Sendable {

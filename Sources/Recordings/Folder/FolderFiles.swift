@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 
 /// The content and the head that keep an exchange.
 struct FolderFiles {

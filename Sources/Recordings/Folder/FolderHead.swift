@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPSyntax
-internal import Interceptors
+internal import InterceptorsCore
+internal import InterceptorsSyntax
 
 /// The head of an answer as a person edits it: a status line, if the file's name has no status, and a line for each field.
 ///

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 
 /// The home origin of a folder: its files are in no folder of an origin, because they answer on any host.
 ///

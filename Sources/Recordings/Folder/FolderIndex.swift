@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPSyntax
-internal import Interceptors
+internal import InterceptorsCore
+internal import InterceptorsSyntax
 
 /// One answer in a folder: a file with its content, a file with its head, or both.
 struct FolderFile: Sendable, Equatable {

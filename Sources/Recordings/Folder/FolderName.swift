@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPSyntax
-internal import Interceptors
+internal import InterceptorsCore
+internal import InterceptorsSyntax
 
 /// The names of the files that keep the answers to a request: one pure rule, which the article *Folders* documents.
 ///

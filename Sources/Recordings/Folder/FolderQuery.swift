@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 
 /// A request as a folder looks it up.
 struct FolderQuery {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 internal import Synchronization
 
 /// Keeps exchanges as the files of a folder.

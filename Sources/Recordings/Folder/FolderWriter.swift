@@ -1,6 +1,6 @@
 internal import Dispatch
 internal import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 internal import Synchronization
 
 /// Writes the files of exchanges, one exchange after the other.

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPSyntax
-internal import Interceptors
+internal import InterceptorsCore
+internal import InterceptorsSyntax
 
 /// An origin without its secrets, as the file with a folder's home origin and the names of folders have it.
 struct OriginText: Hashable, Sendable {

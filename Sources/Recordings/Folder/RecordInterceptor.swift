@@ -1,5 +1,5 @@
 public import Foundation
-public import Interceptors
+public import InterceptorsCore
 
 /// The implementation of `.record(to:)`, documented there.
 struct RecordInterceptor: Interceptor {

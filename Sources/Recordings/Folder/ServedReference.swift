@@ -1,4 +1,4 @@
-internal import Interceptors
+internal import InterceptorsCore
 
 /// A reference to a URL with an origin, in a field of a response.
 struct ServedReference {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// Makes a response's fields agree with the content in an archive. Other programs write content without codings, and text as
 /// Unicode; a person may have edited the content of any archive.

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import Interceptors
-internal import Transport
+internal import InterceptorsCore
+internal import InterceptorsTransport
 
 /// Recorded exchanges as an HTTP Archive (HAR 1.2, http://www.softwareishard.com/blog/har-12-spec/), for a person to edit.
 ///

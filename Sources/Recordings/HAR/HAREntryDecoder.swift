@@ -1,7 +1,7 @@
 internal import Foundation
-internal import HTTPSyntax
-internal import Interceptors
-internal import Transport
+internal import InterceptorsCore
+internal import InterceptorsSyntax
+internal import InterceptorsTransport
 
 /// Reads the entries of an archive.
 struct HAREntryDecoder {

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import Interceptors
-internal import Transport
+internal import InterceptorsCore
+internal import InterceptorsTransport
 
 /// Writes the entries of an archive. The members that a person edits come first.
 enum HAREntryEncoder {

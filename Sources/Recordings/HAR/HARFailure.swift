@@ -1,4 +1,4 @@
-internal import Transport
+internal import InterceptorsTransport
 
 /// Failures as programs name them in the text `_error` or `_failureText` of an archive's response.
 enum HARFailure {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// A value in an archive and its path, which errors name.
 struct HARMember {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// A request's content without its secrets, in the form in which it is compared.
 enum BodyContent {

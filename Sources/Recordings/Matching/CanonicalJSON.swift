@@ -1,4 +1,4 @@
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 extension JSONValue {
     /// Appends bytes that are equal for equal values: members in the order of their names, and numbers in one spelling.

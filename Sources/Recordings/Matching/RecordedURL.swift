@@ -1,4 +1,4 @@
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// The parts of a URL's text. The text needn't be a valid URL, because it is redacted.
 struct RecordedURL {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// Describes how a request differs from the recorded ones, in words without secrets.
 struct RequestDifference {

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPSyntax
-internal import Transport
+internal import InterceptorsSyntax
+internal import InterceptorsTransport
 
 /// The compared parts of a request as bytes: equal for requests that match, and different for others.
 struct RequestKey: Hashable, Sendable {

@@ -1,5 +1,5 @@
 internal import Foundation
-public import Transport
+public import InterceptorsTransport
 
 /// The parts of a request that must equal a recorded request's, so that its answer is played.
 ///

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 
 /// The reason for which launch arguments can't be used, in a sentence that quotes no answer.
 struct LaunchProblem: Error, Equatable {

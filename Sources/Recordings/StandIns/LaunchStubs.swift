@@ -1,5 +1,5 @@
 public import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 
 /// The stubs that a UI test hands to the app that it starts.
 ///
@@ -47,7 +47,7 @@ public struct LaunchStubs: Sendable {
     /// Systems limit arguments: Linux to 128 KiB each, macOS to 1 MiB with the environment.
     ///
     /// - Throws: `EncodingError` if an answer can't travel, or `TransportError` with
-    ///   ``Transport/HTTPErrorCode/launchStubsTooLong``: use ``launchArguments(file:)``.
+    ///   ``InterceptorsTransport/HTTPErrorCode/launchStubsTooLong``: use ``launchArguments(file:)``.
     public var launchArguments: [String] {
         get throws { try LaunchArguments.arguments(for: self) }
     }

@@ -1,8 +1,8 @@
 public import Foundation
-public import Interceptors
+public import InterceptorsCore
 
 /// A transport that answers with the stubs that a UI test handed to the app, made by
-/// ``Transport/Transport/fromLaunch(allowed:defaults:unmatched:orElse:arguments:time:)``.
+/// ``InterceptorsTransport/Transport/fromLaunch(allowed:defaults:unmatched:orElse:arguments:time:)``.
 public struct LaunchTransport: Transport {
     private enum Source {
         case stubs(StubTransport)
@@ -35,7 +35,7 @@ public struct LaunchTransport: Transport {
 
     /// Answers a request with a stub, or sends it over the other transport if the app was started without stubs.
     ///
-    /// - Throws: `TransportError` with `HTTPErrorCode.noStub`, or with ``Transport/HTTPErrorCode/invalidLaunchStubs`` if the
+    /// - Throws: `TransportError` with `HTTPErrorCode.noStub`, or with ``InterceptorsTransport/HTTPErrorCode/invalidLaunchStubs`` if the
     ///   launch arguments are malformed. Rethrows errors of stubs and of the other transport.
     public func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
         switch source {
@@ -89,7 +89,7 @@ extension Transport where Self == LaunchTransport {
     ///
     /// ## With stubs, nothing reaches the network
     /// A request that no stub matches fails with `HTTPErrorCode.noStub`, and the message lists the stubs. Malformed arguments, or
-    /// a name that isn't in the table, fail every request with ``Transport/HTTPErrorCode/invalidLaunchStubs``.
+    /// a name that isn't in the table, fail every request with ``InterceptorsTransport/HTTPErrorCode/invalidLaunchStubs``.
     ///
     /// An `unmatched` transport changes that. Stubs can then lead the app elsewhere: by a redirect that the chain follows, by a
     /// link to a next page, or by a URL in JSON. Interceptors such as `bearerAuth` send credentials only to their origins.

@@ -1,4 +1,4 @@
-public import Interceptors
+public import InterceptorsCore
 
 /// A transport that answers each endpoint with its sample, for previews and tests.
 ///

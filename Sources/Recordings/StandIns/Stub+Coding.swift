@@ -1,4 +1,4 @@
-internal import Interceptors
+internal import InterceptorsCore
 
 extension Stub: Codable {
     /// Decodes a stub from the JSON that ``Stub`` describes.

@@ -1,4 +1,4 @@
-public import Interceptors
+public import InterceptorsCore
 
 /// An answer to some requests, as a value: the parameters of `StubTransport.on`, to be kept, written to a file, or handed to
 /// another process.

@@ -1,5 +1,5 @@
 internal import Foundation
-public import Interceptors
+public import InterceptorsCore
 
 extension StubAnswer: Decodable {
     /// Decodes an answer from the members that ``Stub`` describes.

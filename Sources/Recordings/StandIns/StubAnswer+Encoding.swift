@@ -1,5 +1,5 @@
 internal import Foundation
-public import Interceptors
+public import InterceptorsCore
 
 extension StubAnswer: Encodable {
     /// Encodes the answer with the members that ``Stub`` describes, secrets included.

@@ -1,4 +1,4 @@
-public import Interceptors
+public import InterceptorsCore
 internal import Synchronization
 
 /// A transport that sends requests over one of several others, chosen at run time for all calls or for one.

@@ -1,6 +1,6 @@
 internal import Foundation
+internal import InterceptorsTransport
 internal import Synchronization
-internal import Transport
 
 /// The file of a recording, and the side file beside it.
 ///

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// A request whose content has been read, up to a limit, and that can be sent nevertheless.
 struct ArrivedRequest: Sendable {

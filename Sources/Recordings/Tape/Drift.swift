@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// How an entry that was recorded again differs from the old one, in what a client relies on: the status, the content type, and
 /// the shape of JSON. Values may differ.

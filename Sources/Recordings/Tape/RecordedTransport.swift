@@ -1,8 +1,8 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// Plays a ``Recording``, or sends requests through another transport and records them: see
-/// ``Transport/Transport/recorded(_:over:)``.
+/// ``InterceptorsTransport/Transport/recorded(_:over:)``.
 ///
 /// Responses are played as a real transport would give them: buffered or streamed, within the limits of the request's context, with
 /// progress, and with an end at once for a cancelled call.

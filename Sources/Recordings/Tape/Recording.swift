@@ -74,7 +74,7 @@ public final class Recording: Sendable {
     ///   - pace: whether played responses come after the recorded pauses. By default they come at once.
     ///   - contentLimit: the maximum number of bytes of a request's and of a response's content; by default 16 MiB. A longer
     ///     content passes and is left out of its entry: ``finish(allowingUnused:)`` says so, and the entry plays as
-    ///     ``Transport/HTTPErrorCode/notRecorded``.
+    ///     ``InterceptorsTransport/HTTPErrorCode/notRecorded``.
     ///   - environment: the environment in which ``environmentVariable`` may set the mode. By default the process's.
     ///   - time: its clock measures and replays pauses, and its date decides what has expired.
     ///   - redacting: replaces secrets that `redaction` can't know, in URLs, values of fields and text contents. It must not change

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 extension HTTPErrorCode {
     /// `TransportError`: a recording has no response to the request, or no more of its content.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// Puts finished exchanges into their places among the entries of a recording, by their identities. Doing so twice changes
 /// nothing, so an interrupted merge is simply done again.

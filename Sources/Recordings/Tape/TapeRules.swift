@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPSyntax
-internal import Transport
+internal import InterceptorsSyntax
+internal import InterceptorsTransport
 
 /// The comparison of a recording, and the redaction before it.
 struct TapeRules: Sendable {

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Foundation
+internal import InterceptorsTransport
 internal import Synchronization
-internal import Transport
 
 /// One recording at work: the entries as they were at its start, and what was used and recorded since.
 final class TapeSession: Sendable {

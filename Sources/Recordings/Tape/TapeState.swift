@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Transport
+internal import InterceptorsTransport
 
 /// Which entries a session has used, and what came up. A state machine: mutate it under the lock.
 struct TapeState {

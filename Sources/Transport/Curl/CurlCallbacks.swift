@@ -1,5 +1,5 @@
 #if os(Linux)
-internal import CCurl
+internal import CInterceptorsCurl
 
 /// The functions that libcurl calls on the loop's thread, while the loop is inside `curl_multi_perform`. Each passes its
 /// arguments to the ``CurlTransfer`` that its context points to, and translates the result for libcurl.

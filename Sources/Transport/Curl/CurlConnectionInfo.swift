@@ -1,5 +1,5 @@
 #if os(Linux)
-internal import CCurl
+internal import CInterceptorsCurl
 
 extension HTTPConnectionInfo {
     /// The connection of a transfer whose head has arrived. An IPv4 address fits into a `String` without an allocation.

@@ -1,5 +1,5 @@
 #if os(Linux)
-internal import CCurl
+internal import CInterceptorsCurl
 
 /// The field lines of a request in libcurl's format, in a single allocation.
 struct CurlFieldList {

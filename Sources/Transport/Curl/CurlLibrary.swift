@@ -1,5 +1,5 @@
 #if os(Linux)
-internal import CCurl
+internal import CInterceptorsCurl
 internal import Synchronization
 
 /// The system's libcurl, and the differences between its versions.

@@ -1,5 +1,5 @@
 #if os(Linux)
-internal import CCurl
+internal import CInterceptorsCurl
 internal import Dispatch
 internal import Foundation
 internal import Synchronization

@@ -1,5 +1,5 @@
 #if os(Linux)
-internal import CCurl
+internal import CInterceptorsCurl
 internal import Foundation
 
 // Proxy texts may contain passwords, and libcurl repeats the texts in its errors. libcurl also splits a password with an

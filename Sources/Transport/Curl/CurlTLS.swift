@@ -1,6 +1,6 @@
 #if os(Linux)
-internal import CCurl
-internal import COpenSSL
+internal import CInterceptorsCurl
+internal import CInterceptorsOpenSSL
 internal import Foundation
 internal import Synchronization
 

@@ -1,5 +1,5 @@
 #if os(Linux)
-internal import CCurl
+internal import CInterceptorsCurl
 
 // Decides how a transfer ends.
 extension CurlTransfer {

@@ -1,5 +1,5 @@
 #if os(Linux)
-internal import CCurl
+internal import CInterceptorsCurl
 
 // Callbacks of libcurl, on the loop's thread.
 extension CurlTransfer {

@@ -1,6 +1,6 @@
 #if os(Linux)
 internal import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 internal import Synchronization
 
 /// A response as received: the head's bytes, the body, the timings and the connection.

@@ -1,6 +1,6 @@
 #if os(Linux)
+internal import CInterceptorsCurl
 public import Foundation
-internal import CCurl
 
 /// Sends requests over the network with the system's libcurl. This is the transport for Linux.
 ///

@@ -1,5 +1,5 @@
 #if os(Linux)
-internal import CCurl
+internal import CInterceptorsCurl
 internal import Foundation
 
 /// The sockets that libcurl holds for one transport, and whether a kept-alive connection may carry another request.

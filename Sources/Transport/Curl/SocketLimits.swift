@@ -1,5 +1,5 @@
 #if os(Linux)
-internal import CCurl
+internal import CInterceptorsCurl
 internal import Foundation
 
 /// The TCP settings that detect a dead peer.

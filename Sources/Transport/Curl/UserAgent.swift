@@ -1,6 +1,6 @@
 #if os(Linux)
 internal import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// The `User-Agent` of requests without one (RFC 9110 §10.1.5), because some servers refuse such requests.
 enum UserAgent {

@@ -1,8 +1,8 @@
-internal import CZlib
+internal import CInterceptorsZlib
 
 #if os(Linux)
-internal import CBrotli
-internal import CZstd
+internal import CInterceptorsBrotli
+internal import CInterceptorsZstd
 #endif
 
 /// Decodes one coding with the system's library.

@@ -1,9 +1,9 @@
-internal import CZlib
-internal import HTTPSyntax
+internal import CInterceptorsZlib
+internal import InterceptorsSyntax
 
 #if os(Linux)
-internal import CBrotli
-internal import CZstd
+internal import CInterceptorsBrotli
+internal import CInterceptorsZstd
 #endif
 
 /// A content coding that this package can decode (RFC 9110 §8.4.1).

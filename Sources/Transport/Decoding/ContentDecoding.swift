@@ -1,5 +1,5 @@
 package import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// Content under content codings, in memory, for what must read it and isn't a transport.
 package enum ContentDecoding {

@@ -1,4 +1,4 @@
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// One header or trailer field: a name and a value (RFC 9110 §5).
 public struct HTTPField: Sendable, Hashable {

@@ -1,4 +1,4 @@
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 extension HTTPField {
     /// A field's name, compared without regard to ASCII case and kept in its original spelling (RFC 9110 §5.1).

@@ -1,5 +1,5 @@
 public import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// A request for a ``Transport``. A request is a value: changing one never affects another.
 ///

@@ -1,5 +1,5 @@
 package import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// The value of a `Location` field (RFC 9110 §10.2.2).
 package enum LocationField {

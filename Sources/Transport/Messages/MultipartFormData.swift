@@ -1,5 +1,5 @@
 public import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// The content of a form with files, `multipart/form-data` (RFC 7578).
 ///

@@ -1,5 +1,5 @@
 public import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// The scheme, host and port of a URL (RFC 6454 §4). Credentials are bound to an origin.
 public struct Origin: Sendable, Hashable, CustomStringConvertible {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// The scheme of a URL in the most common form, read from its text in one pass. The form is `http` or `https` in lower case, a
 /// host of letters, digits, dots and hyphens, and optionally a port. Asking `URL` for its parts would create a string for each.

@@ -1,5 +1,5 @@
 package import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 extension HTTPResponse {
     /// The content as text, decoded by its byte order mark, or else by the `charset` of its `Content-Type`, or else as UTF-8.

@@ -1,4 +1,4 @@
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 extension HTTPResponse {
     /// The file name that the server suggests in `Content-Disposition` (RFC 6266), without a path; `nil` if it suggests none that a

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// The status line and the fields of a response, read from the wire (RFC 9112 §4, §5).
 struct WireHead {

@@ -1,4 +1,4 @@
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// Hides the leaves of a JSON number, object or array, so that a decoder still finds the types that it expects.
 ///

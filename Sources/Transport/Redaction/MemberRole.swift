@@ -1,4 +1,4 @@
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// The meaning of a group's member for the other members, given by its name.
 enum MemberRole {

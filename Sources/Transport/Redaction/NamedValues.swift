@@ -1,4 +1,4 @@
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// A secret value whose name is a separate member beside it, as in `{"name":"password","value":"…"}`.
 struct NamedValue {

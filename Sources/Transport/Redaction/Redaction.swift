@@ -1,5 +1,5 @@
 public import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// Decides which parts of a message are secret, and replaces them. Errors, descriptions and logs print redacted text only.
 ///

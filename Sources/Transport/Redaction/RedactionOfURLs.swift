@@ -1,4 +1,4 @@
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 extension Redaction {
     /// A URL in printable form. The text may also be a relative URL, or not a URL at all.

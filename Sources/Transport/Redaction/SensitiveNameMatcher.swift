@@ -1,4 +1,4 @@
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// Decides whether a name is sensitive, by whole names, parts of names and endings. Prepared so that look-ups don't allocate.
 struct SensitiveNameMatcher: Sendable {

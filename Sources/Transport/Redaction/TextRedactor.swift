@@ -1,4 +1,4 @@
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// Copies text without its secrets. A single pass handles JSON, forms, XML and log lines alike.
 ///

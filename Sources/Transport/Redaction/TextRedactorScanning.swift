@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 extension TextRedactor {
     // MARK: Values of sensitive names

@@ -1,4 +1,4 @@
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// Tells the names of members that programmers choose from keys of dictionaries, which may be secrets.
 ///

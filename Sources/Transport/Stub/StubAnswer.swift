@@ -7,7 +7,7 @@ public import Foundation
 /// .json(#"{"error":"busy"}"#, status: 503, headers: [.retryAfter: "2"]).delayed(by: .seconds(1))
 /// .failure(TransportError(.timedOut, "Silence."))
 /// ```
-/// The factories have the names and the labels of `MockResponse`, the answer of the module `TransportTesting`'s server. Fields
+/// The factories have the names and the labels of `MockResponse`, the answer of the module `InterceptorsTesting`'s server. Fields
 /// in `headers:` replace the `Content-Type` that a factory would add.
 public struct StubAnswer: Sendable {
     /// The content of an answer, as a value, so that a server can send it and a file can hold it.

@@ -1,4 +1,4 @@
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// A URL pattern of a stub, or of a server's route. ``StubTransport`` documents the syntax.
 package struct StubPattern: Sendable {

@@ -1,5 +1,5 @@
 public import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// A certificate with its private key, with which a client authenticates itself (mutual TLS).
 ///

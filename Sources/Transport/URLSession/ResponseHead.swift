@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 #if canImport(FoundationNetworking)
 internal import FoundationNetworking

@@ -1,9 +1,9 @@
 #if os(Linux)
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 /// Uploads that servers of other projects answer before they have the content. With INTERCEPTORS_FULL_LOAD, a hundred of each
 /// length; otherwise a few.

@@ -1,8 +1,8 @@
 #if os(Linux)
 import Foundation
 import Glibc
+import InterceptorsTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 /// A server of another project that speaks HTTP/2 over TLS. It answers 401 at once unless the token is `new`, and passes every

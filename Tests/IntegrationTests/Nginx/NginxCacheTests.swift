@@ -1,10 +1,10 @@
 #if os(Linux)
 import Foundation
-import Middlewares
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
 /// The cache's parts with a server that this project didn't write.
 @Suite(.againstHanging, .heavy, .checksArchive, .needsNginx)

@@ -1,7 +1,7 @@
 #if os(Linux)
 import Foundation
 import Glibc
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
 /// An nginx for one test, with one worker process. Its files and log are in a temporary folder, and the system chooses

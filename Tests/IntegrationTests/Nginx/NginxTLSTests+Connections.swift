@@ -1,9 +1,9 @@
 #if os(Linux)
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 /// The end of HTTP/2 connections, and what never goes over one.
 extension NginxTLSTests {

@@ -1,8 +1,8 @@
 #if os(Linux)
 import Foundation
-import Middlewares
+import Interceptors
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 extension NginxTLSTests {
     @Test func requestsThatShareAConnectionOfHTTP2DoNotWaitForEachOther() async throws {

@@ -1,8 +1,8 @@
 #if os(Linux)
 import Foundation
-import Middlewares
+import Interceptors
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 extension NginxTLSTests {
     /// libcurl drops trailers over HTTP/2, so a kept connection that speaks HTTP/2 must not carry them.

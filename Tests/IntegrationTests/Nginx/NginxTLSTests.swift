@@ -1,8 +1,8 @@
 #if os(Linux)
 import Foundation
-import Middlewares
+import Interceptors
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 /// TLS, client certificates and HTTP/2 with a server that this project didn't write.
 @Suite(.againstHanging, .heavy, .checksArchive, .needsNginx)

@@ -1,9 +1,9 @@
 #if os(Linux)
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 extension Trait where Self == ConditionTrait {
     static var needsNginx: Self {

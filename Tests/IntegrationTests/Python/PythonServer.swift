@@ -1,7 +1,7 @@
 #if os(Linux)
 import Foundation
 import Glibc
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
 /// A server of this repository's tests that is written in Python. Its process has ended before the test ends.

@@ -1,9 +1,9 @@
 #if os(Linux)
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 /// Events and lines of a server that doesn't use this package, with curl as the other client.
 @Suite(.againstHanging, .heavy, .checksArchive)

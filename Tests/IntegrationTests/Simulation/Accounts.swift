@@ -1,9 +1,9 @@
 import Foundation
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// Two accounts that share a chain, and the credentials that show a request's account.
 ///

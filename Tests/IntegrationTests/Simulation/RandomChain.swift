@@ -1,8 +1,8 @@
 import Foundation
+import InterceptorsTestSupport
 import Synchronization
-import TestSupport
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// Interceptors chosen at random, with random settings and in random order, and the facts that the checks need to know.
 struct RandomChain {

@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
-import TransportTesting
+import InterceptorsTestSupport
+import InterceptorsTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// Interceptors that limit, share or abandon requests. Inside each, a watch checks that it does.
 extension RandomChain {

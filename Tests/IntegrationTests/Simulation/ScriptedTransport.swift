@@ -1,7 +1,7 @@
 import Foundation
-import TransportTesting
+import InterceptorsTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// A network whose servers behave at random: they are slow, fail, redirect and reject.
 struct ScriptedTransport: Transport {

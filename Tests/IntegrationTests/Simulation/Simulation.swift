@@ -1,9 +1,9 @@
 import Foundation
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// One random chain, several concurrent calls through it, and rules that must hold whatever happens.
 struct Simulation {

@@ -1,7 +1,7 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// The rules for each call, and for the time after everything has ended.
 extension Simulation {

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
 /// Thousands of random chains, calls and faults in virtual time. A seed determines each simulation.

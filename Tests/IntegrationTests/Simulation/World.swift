@@ -1,10 +1,10 @@
 import Foundation
-import HTTPSyntax
+import InterceptorsSyntax
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// The state that one simulation shares: time, randomness, and records that show broken rules.
 final class World: Sendable {

@@ -1,6 +1,6 @@
 #if os(Linux)
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
 /// A tuspyserver for one test. Its uploads are in a temporary folder.

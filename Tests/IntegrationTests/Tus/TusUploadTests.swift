@@ -1,8 +1,8 @@
 #if os(Linux)
 import Foundation
-import Middlewares
+import Interceptors
+import InterceptorsTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 /// Uploads to a tus server that this project didn't write.

@@ -1,9 +1,9 @@
 import Foundation
-import Interceptors
+import InterceptorsCore
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
 private func request() throws -> HTTPRequest {
     HTTPRequest(url: try #require(URL(string: "https://a.example/")))

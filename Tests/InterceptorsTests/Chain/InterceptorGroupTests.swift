@@ -1,7 +1,7 @@
 import Foundation
-import Interceptors
+import InterceptorsCore
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 /// Appends its name to a field on the way down and on the way up.
 private struct Mark: Interceptor {

@@ -1,9 +1,9 @@
 import Foundation
-import Interceptors
+import InterceptorsCore
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
 /// The forms of a call: targets, results, content, context.
 @Suite(.againstHanging) struct ClientCallTests {

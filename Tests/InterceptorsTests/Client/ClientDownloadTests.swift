@@ -1,9 +1,9 @@
 import Foundation
-import Interceptors
+import InterceptorsCore
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
 @Suite(.againstHanging) struct ClientDownloadTests {
     @Test func aDownloadIsTheFileAndItsResponse() async throws {

@@ -1,7 +1,7 @@
 import Foundation
-import Interceptors
+import InterceptorsCore
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 private struct FilmPage: Decodable, Sendable {
     var films: [Int]

@@ -1,9 +1,9 @@
 import Foundation
-import Interceptors
+import InterceptorsCore
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
 struct User: Codable, Hashable, Sendable {
     var id: Int

@@ -1,5 +1,5 @@
 import Foundation
-import Interceptors
+import InterceptorsCore
 import Testing
 
 /// The failures of responses without success that no interceptor checked.

@@ -1,7 +1,7 @@
 import Foundation
-import Interceptors
+import InterceptorsCore
+import InterceptorsTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite(.againstHanging) struct ResponseDecodingTests {

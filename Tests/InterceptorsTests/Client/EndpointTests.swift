@@ -1,6 +1,6 @@
 import Foundation
-import Interceptors
-import TestSupport
+import InterceptorsCore
+import InterceptorsTestSupport
 import Testing
 
 private enum Users: Endpoint {

@@ -1,7 +1,7 @@
 import Foundation
-import Interceptors
+import InterceptorsCore
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 @Suite(.againstHanging) struct HTTPQueryTests {
     @Test(arguments: [

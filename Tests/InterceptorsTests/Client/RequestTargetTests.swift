@@ -1,5 +1,5 @@
 import Foundation
-import Interceptors
+import InterceptorsCore
 import Testing
 
 /// How a target and a base URL are joined, as the transport sees the result.

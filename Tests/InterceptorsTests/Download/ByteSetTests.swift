@@ -1,7 +1,7 @@
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 @Suite(.againstHanging) struct ByteSetTests {
     private static func range(_ random: inout SeededGenerator) -> Range<Int64> {

@@ -1,8 +1,8 @@
 import Foundation
-import Interceptors
-import TestSupport
+import InterceptorsCore
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 /// When a download tries again, and when it gives up.
 @Suite(.againstHanging) struct DownloadAttemptsTests {

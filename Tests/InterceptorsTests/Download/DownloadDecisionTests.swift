@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 /// Which responses continue the bytes that are there: RFC 9110 §13.1.5, §14.1 to §14.4, §15.3.7, §15.5.17.
 @Suite(.againstHanging) struct DownloadDecisionTests {

@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 @Suite(.againstHanging) struct DownloadDigestTests {
     private let film = Data.letters(100)

@@ -1,10 +1,10 @@
 import Foundation
+import InterceptorsTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
-@testable import Interceptors
-@testable import Transport
+@testable import InterceptorsCore
+@testable import InterceptorsTransport
 
 /// The hidden files: their permissions and locks, and the order of writes.
 @Suite(.againstHanging) struct DownloadDiskTests {

@@ -1,8 +1,8 @@
 import Foundation
-import Interceptors
-import TestSupport
+import InterceptorsCore
+import InterceptorsTestSupport
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 enum MessageDigestText {
     /// A value of `Repr-Digest`.

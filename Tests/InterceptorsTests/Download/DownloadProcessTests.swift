@@ -1,9 +1,9 @@
 #if os(Linux) || os(macOS)
 import Foundation
-import Interceptors
-import TestSupport
+import InterceptorsCore
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 /// Downloads by other processes, which are killed, share a file, or have a full disk.
 @Suite(.againstHanging, .heavy) struct DownloadProcessTests {
@@ -28,7 +28,7 @@ import TransportTesting
     ) async throws
         -> Command.Result
     {
-        let program = try #require(Program.path(of: "DownloadProcess"))
+        let program = try #require(Program.path(of: "InterceptorsDownloadProcess"))
         let digests = digest.map { ["digest=" + $0.description.dropFirst("sha-256 ".count)] } ?? []
         let arguments = [server.url.appending(path: "file").absoluteString, place.file.path] + digests + options
         return try await Command.run(program, arguments)
@@ -88,7 +88,7 @@ import TransportTesting
             return MockResponse(steps: [.send(head), .send(body.prefix(60_000)), .waitForever])
         }
         let place = try Destination()
-        let program = try #require(Program.path(of: "DownloadProcess"))
+        let program = try #require(Program.path(of: "InterceptorsDownloadProcess"))
         let process = try ChildProcess(program, ["\(server.url)/file", place.file.path])
         await server.requests(atLeast: 1)
         let state = place.folder.file(".film.mp4.part-state")

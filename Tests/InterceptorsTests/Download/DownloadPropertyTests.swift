@@ -1,8 +1,8 @@
 import Foundation
-import Interceptors
-import TestSupport
+import InterceptorsCore
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 /// For every fault of the server and every break of the connection, the file is right or missing.
 @Suite(.againstHanging, .heavy) struct DownloadPropertyTests {

@@ -1,7 +1,7 @@
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 /// Each missing byte belongs to one worker or to none, whatever the workers do.
 @Suite(.againstHanging) struct DownloadRangesTests {

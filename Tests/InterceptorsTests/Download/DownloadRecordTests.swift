@@ -1,8 +1,8 @@
 import Foundation
-import HTTPSyntax
+import InterceptorsSyntax
 import Testing
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 @Suite(.againstHanging) struct DownloadRecordTests {
     private let record = DownloadRecord(

@@ -1,6 +1,6 @@
 import Foundation
-import Interceptors
-import TestSupport
+import InterceptorsCore
+import InterceptorsTestSupport
 import Testing
 
 /// Responses that are neither the whole content nor its rest.

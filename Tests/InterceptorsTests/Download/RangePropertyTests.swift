@@ -1,9 +1,9 @@
 import Foundation
-import Interceptors
+import InterceptorsCore
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
 /// For every behaviour of the server and every order of the tasks, a download of several ranges ends with the right bytes or an
 /// error.

@@ -1,10 +1,10 @@
 import Foundation
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 /// Servers that don't answer the requests for further ranges by these ranges. The tasks run in an order that a seed decides.
 @Suite(.againstHanging) struct RangeRefusalTests {

@@ -1,7 +1,7 @@
 import Foundation
-import Interceptors
-import TestSupport
-import TransportTesting
+import InterceptorsCore
+import InterceptorsTestSupport
+import InterceptorsTesting
 
 /// A server's answers for one file, honest or not.
 struct RangedFile: Sendable {

@@ -1,11 +1,11 @@
 import Foundation
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
-@testable import Interceptors
-@testable import Transport
+@testable import InterceptorsCore
+@testable import InterceptorsTransport
 
 extension DownloadResuming {
     /// Several ranges at once, of contents as small as a test's.

@@ -1,9 +1,9 @@
 import Foundation
+import InterceptorsTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 @Suite(.againstHanging) struct SharedPartTests {
     /// Worker 0 reads the whole, and its range is the first half. A chunk crosses the border while worker 1 has the second half,

@@ -1,5 +1,5 @@
 import Foundation
-import Interceptors
+import InterceptorsCore
 import Testing
 
 @Suite(.againstHanging) struct JournalExplainedTests {

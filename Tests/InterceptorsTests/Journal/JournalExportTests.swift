@@ -1,8 +1,8 @@
 import Foundation
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 /// A journal's own calls in its files.
 @Suite(.againstHanging) struct JournalExportTests {

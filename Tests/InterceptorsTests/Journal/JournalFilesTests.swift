@@ -1,9 +1,9 @@
 #if os(Linux) || os(macOS)
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 /// A JSON schema, another library's parser and a browser read a journal's files.
 @Suite(.againstHanging, .heavy) struct JournalFilesTests {

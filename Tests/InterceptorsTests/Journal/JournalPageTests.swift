@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 @Suite(.againstHanging) struct JournalPageTests {
     /// The parts of a page between its elements `script`, as a browser would split them.

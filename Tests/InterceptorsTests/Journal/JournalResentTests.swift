@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 /// Requests that are kept, sent again, or built anew.
 @Suite(.againstHanging) struct JournalResentTests {

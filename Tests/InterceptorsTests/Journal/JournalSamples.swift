@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 /// Calls as a journal might hold them, made by hand or at random from a seed.
 enum JournalSamples {

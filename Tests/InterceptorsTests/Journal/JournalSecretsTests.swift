@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 /// Secrets where a journal's text is cut, and in texts that should hold none.
 @Suite(.againstHanging) struct JournalSecretsTests {

@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 struct Pass: Interceptor {
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {

@@ -1,7 +1,7 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 /// Random calls: trees of any shape, texts with any characters, missing parts, absurd durations.
 struct RandomCalls {

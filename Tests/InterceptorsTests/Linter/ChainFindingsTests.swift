@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 /// How the linter looks at a chain. The rules themselves are tested with the interceptors of `Middlewares`.
 @Suite(.againstHanging) struct ChainFindingsTests {

@@ -1,4 +1,4 @@
-import Interceptors
+import InterceptorsCore
 import Synchronization
 
 /// A clock whose sleeps end at once, and move it to their deadlines.

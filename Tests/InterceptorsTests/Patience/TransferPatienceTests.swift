@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 /// How long a download or an upload goes on without a network, in virtual time.
 @Suite(.againstHanging) struct TransferPatienceTests {

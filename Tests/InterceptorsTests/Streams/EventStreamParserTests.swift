@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTransport
 import Testing
-import Transport
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 /// The rules of the HTML Living Standard §9.2.6. The inputs come from the web platform tests (eventsource/format-*).
 @Suite(.againstHanging) struct EventStreamParserTests {

@@ -1,8 +1,8 @@
 import Foundation
-import Interceptors
-import TestSupport
+import InterceptorsCore
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 private struct Row: Codable, Sendable, Hashable { var id: Int }
 

@@ -1,8 +1,8 @@
 import Foundation
+import InterceptorsTransport
 import Testing
-import Transport
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 @Suite(.againstHanging) struct ReconnectionPlanTests {
     private struct Lost: Error {}

@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTransport
 import Testing
-import Transport
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 @Suite(.againstHanging) struct RecordReaderTests {
     private func records(

@@ -1,8 +1,8 @@
 import Foundation
-import Interceptors
-import TestSupport
+import InterceptorsCore
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 /// Events with the type of their stream, in one chunk or more.
 func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, every pause: Duration? = nil) -> StubAnswer

@@ -1,9 +1,9 @@
 import Foundation
-import Interceptors
+import InterceptorsCore
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
 /// Streams of 64 MB; with INTERCEPTORS_FULL_LOAD set, of 1 GB. Each chunk counts itself until it is freed.
 @Suite(.againstHanging, .heavy) struct StreamMemoryTests {

@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
-import TransportTesting
+import InterceptorsTestSupport
+import InterceptorsTesting
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 extension TimeSource {
     /// No wait between two attempts.

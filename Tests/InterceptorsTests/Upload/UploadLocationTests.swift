@@ -1,8 +1,8 @@
 import Foundation
-import Interceptors
-import TestSupport
+import InterceptorsCore
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 /// Where the URL of an upload leads, and which fields go there.
 @Suite(.againstHanging) struct UploadLocationTests {

@@ -1,7 +1,7 @@
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 /// The decisions of an upload of 100 bytes, without a network.
 @Suite(.againstHanging) struct UploadPlanTests {

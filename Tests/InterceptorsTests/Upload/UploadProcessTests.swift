@@ -1,9 +1,9 @@
 #if os(Linux) || os(macOS)
 import Foundation
-import Interceptors
-import TestSupport
+import InterceptorsCore
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 /// Uploads by other processes, which are killed.
 @Suite(.againstHanging, .heavy) struct UploadProcessTests {
@@ -20,7 +20,7 @@ import TransportTesting
         let folder = try TemporaryFolder()
         let content = Data.letters(Self.size)
         let (file, state) = (try folder.write(content), folder.file("state"))
-        let program = try #require(Program.path(of: "UploadProcess"))
+        let program = try #require(Program.path(of: "InterceptorsUploadProcess"))
         let target = server.url.appending(path: "files").absoluteString
         let options = part.map { ["part=\($0)"] } ?? []
         func launch(_ option: String...) async throws -> String {

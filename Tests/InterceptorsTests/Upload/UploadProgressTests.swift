@@ -1,9 +1,9 @@
 import Foundation
+import InterceptorsTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 /// The order in which the progress of an upload is told.
 @Suite(.againstHanging) struct UploadProgressTests {

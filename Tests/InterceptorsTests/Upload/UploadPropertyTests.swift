@@ -1,9 +1,9 @@
 import Foundation
-import Interceptors
+import InterceptorsCore
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
 /// For every fault of the server and every break of the connection, the server has the right bytes, or the call throws.
 @Suite(.againstHanging, .heavy) struct UploadPropertyTests {

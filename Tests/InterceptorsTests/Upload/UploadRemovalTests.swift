@@ -1,8 +1,8 @@
 import Foundation
-import Interceptors
-import TestSupport
+import InterceptorsCore
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 /// Uploads that nobody can continue are removed from the server. The caller gets the reason in any case.
 @Suite(.againstHanging) struct UploadRemovalTests {

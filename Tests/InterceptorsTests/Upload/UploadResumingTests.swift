@@ -1,11 +1,11 @@
 import Foundation
-import Interceptors
+import InterceptorsCore
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 @Suite(.againstHanging) struct UploadResumingTests {
     private let content = uploadContent(100)

@@ -1,9 +1,9 @@
 import Foundation
-import Interceptors
+import InterceptorsCore
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
 /// The wait that a server asks for, and the time until which it keeps an upload.
 @Suite(.againstHanging) struct UploadWaitTests {

@@ -1,11 +1,11 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Interceptors
-@testable import Middlewares
+@testable import InterceptorsCore
+@testable import InterceptorsMiddlewares
 
 /// A cache outside the element that follows redirects keeps nothing that a redirect led to.
 @Suite(.againstHanging) struct CacheBesideRedirectsTests {

@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// The cache keeps the beginning of a streamed response that breaks off.
 @Suite(.againstHanging) struct CacheBrokenStreamTests {

@@ -1,10 +1,10 @@
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Interceptors
-@testable import Middlewares
+@testable import InterceptorsCore
+@testable import InterceptorsMiddlewares
 
 /// The transport's client certificate tells callers apart.
 @Suite(.againstHanging) struct CacheCertificateTests {

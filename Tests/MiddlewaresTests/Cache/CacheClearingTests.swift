@@ -1,11 +1,11 @@
 import Foundation
-import Middlewares
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// Requests that are under way while the store is cleared, for example at sign-out.
 @Suite(.againstHanging) struct CacheClearingTests {

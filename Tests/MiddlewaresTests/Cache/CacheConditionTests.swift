@@ -1,9 +1,9 @@
 import Foundation
-import Middlewares
+import Interceptors
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// The cache doesn't replay a response that an outer interceptor turns into an error.
 @Suite(.againstHanging) struct CacheConditionTests {

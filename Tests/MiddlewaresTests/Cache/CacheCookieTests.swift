@@ -1,9 +1,9 @@
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 @Suite(.againstHanging) struct CacheCookieTests {
     private let world = CacheWorld()

@@ -1,9 +1,9 @@
-import HTTPSyntax
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsSyntax
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 @Suite(.againstHanging) struct CacheFieldsFuzzTests {
     private static let pieces = [

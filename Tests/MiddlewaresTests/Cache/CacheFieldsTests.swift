@@ -1,8 +1,8 @@
-import HTTPSyntax
-import Middlewares
+import Interceptors
+import InterceptorsSyntax
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 @Suite(.againstHanging) struct CacheFieldsTests {
     private func control(_ lines: String...) -> CacheControl {

@@ -1,11 +1,11 @@
 import Foundation
-import HTTPSyntax
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsSyntax
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 @Suite(.againstHanging) struct CacheIsolationTests {
     private let world = CacheWorld()

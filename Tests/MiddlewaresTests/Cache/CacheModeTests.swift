@@ -1,8 +1,8 @@
 import Foundation
-import Middlewares
+import Interceptors
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 @Suite(.againstHanging) struct CacheModeTests {
     private let world = CacheWorld()

@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// Modes that forbid the network send nothing, whatever the chain.
 @Suite(.againstHanging) struct CacheOfflineTests {

@@ -1,12 +1,12 @@
 import Foundation
-import HTTPSyntax
-import Middlewares
+import Interceptors
+import InterceptorsSyntax
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// Random requests for parts of a resource that changes, from a server that lies and breaks off: each response is of one version.
 @Suite(.againstHanging) struct CachePartModelTests {

@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// The cache keeps parts of representations, and completes them, without ever mixing two versions.
 @Suite(.againstHanging) struct CachePartTests {

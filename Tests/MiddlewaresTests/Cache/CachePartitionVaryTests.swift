@@ -1,9 +1,9 @@
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// Within a named partition, the name says who asks, whatever `Vary` names.
 @Suite(.againstHanging) struct CachePartitionVaryTests {

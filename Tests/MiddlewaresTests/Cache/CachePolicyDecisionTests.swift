@@ -1,7 +1,7 @@
-import Middlewares
+import Interceptors
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 @Suite(.againstHanging) struct CachePolicyDecisionTests {
     private func check(_ row: Row) throws {

@@ -1,7 +1,7 @@
-import Middlewares
+import Interceptors
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// Which variant is selected, and its age.
 @Suite(.againstHanging) struct CachePolicySelectionTests {

@@ -1,9 +1,9 @@
 import Foundation
-import Middlewares
+import Interceptors
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 @Suite(.againstHanging) struct CachePolicyStoringTests {
     // Section numbers refer to RFC 9111 unless the row names another RFC.

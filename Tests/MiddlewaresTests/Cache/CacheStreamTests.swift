@@ -1,11 +1,11 @@
 import Foundation
-import Middlewares
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// A cache discards a stream that nobody will read, because the stream holds a connection. It stores only streams that were
 /// read to their end.

@@ -1,10 +1,10 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// Responses when the server can't be reached, or must be asked in spite of a stored response.
 @Suite(.againstHanging) struct CacheUnreachableTests {

@@ -1,5 +1,5 @@
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
 import Testing
 
 extension CacheWorld {

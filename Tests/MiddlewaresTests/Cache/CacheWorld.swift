@@ -1,10 +1,10 @@
 import Foundation
-import Middlewares
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// A cache in front of a stub. Time moves only when a test advances it.
 final class CacheWorld: Sendable {

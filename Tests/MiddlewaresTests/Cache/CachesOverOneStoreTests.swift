@@ -1,10 +1,10 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// Several caches over one store know of each other's responses, and of removals that failed.
 @Suite(.againstHanging) struct CachesOverOneStoreTests {

@@ -1,5 +1,5 @@
 import Foundation
-import Middlewares
+import Interceptors
 
 /// A store that passes every call to another one, except those that it declares itself.
 protocol ForwardingStore: CacheStore {

@@ -1,9 +1,9 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 extension MemoryCacheStore {
     /// Stores a body, even if the key's generation has changed.

@@ -1,9 +1,9 @@
 import Foundation
-import HTTPSyntax
-import Middlewares
+import Interceptors
+import InterceptorsSyntax
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// The time at which the tables begin, in seconds since 1970.
 let start: Int64 = 1_700_000_000

@@ -1,9 +1,9 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// The arithmetic of parts: compared with a set of single bytes.
 @Suite(.againstHanging) struct StoredPartsTests {

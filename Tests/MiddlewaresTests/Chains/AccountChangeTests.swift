@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// When the user changes, responses under way reach neither the next user nor the next user's store.
 @Suite(.againstHanging) struct AccountChangeTests {

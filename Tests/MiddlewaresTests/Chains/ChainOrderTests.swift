@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// A cache or `coalesce` outside of an interceptor that adds credentials throws before anything is sent.
 @Suite(.againstHanging) struct ChainOrderTests {

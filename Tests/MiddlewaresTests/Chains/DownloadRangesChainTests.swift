@@ -1,10 +1,10 @@
 import Foundation
-import Interceptors
-import TestSupport
+import InterceptorsCore
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// Downloads of several ranges at once through interceptors that hold requests back or repeat them.
 @Suite(.againstHanging) struct DownloadRangesChainTests {

@@ -1,8 +1,8 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 /// Transfers without a network, in a chain that would end them sooner.
 @Suite(.againstHanging) struct TransferPatienceTests {

@@ -1,9 +1,9 @@
 import Foundation
-import Middlewares
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
 /// Uploads that resume, under the interceptors of a chain.
 @Suite(.againstHanging) struct UploadChainTests {

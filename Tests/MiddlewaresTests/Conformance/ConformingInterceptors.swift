@@ -1,7 +1,7 @@
 import Foundation
-import Middlewares
+import Interceptors
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 /// An interceptor of this package with plausible settings, for the rules of its roles.
 struct ConformingInterceptor: Sendable, CustomTestStringConvertible {

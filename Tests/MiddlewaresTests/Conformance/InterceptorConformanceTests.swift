@@ -1,9 +1,9 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
 import Testing
 
-@testable import TransportTesting
+@testable import InterceptorsTesting
 
 @Suite(.againstHanging, .heavy) struct InterceptorConformanceTests {
     @Test(arguments: ConformingInterceptor.all)

@@ -1,8 +1,8 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 /// The usual chains in simulations, as a user of the package checks a chain.
 @Suite(.againstHanging, .heavy) struct SimulatedChainsTests {

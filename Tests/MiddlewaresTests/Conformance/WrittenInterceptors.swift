@@ -1,5 +1,5 @@
 import Foundation
-import Middlewares
+import Interceptors
 import Synchronization
 
 // The interceptors of the article WritingInterceptors.md, unchanged.

@@ -1,8 +1,8 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 /// The interceptors of the article WritingInterceptors.md keep the rules of their roles.
 @Suite(.againstHanging) struct WrittenInterceptorsTests {

@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
-@testable import Transport
+@testable import InterceptorsMiddlewares
+@testable import InterceptorsTransport
 
 /// Errors whose causes have no end, or nearly none.
 @Suite(.againstHanging) struct CauseDepthTests {

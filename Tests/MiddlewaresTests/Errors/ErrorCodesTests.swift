@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// The codes of the sources against those of the article Errors.
 @Suite(.againstHanging) struct ErrorCodesTests {

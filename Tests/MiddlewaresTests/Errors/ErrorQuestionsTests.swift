@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

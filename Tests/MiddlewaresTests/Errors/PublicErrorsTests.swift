@@ -1,10 +1,10 @@
-import BackgroundTransfers
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTransfers
 import Testing
 
-@testable import Middlewares
-@testable import Transport
+@testable import InterceptorsMiddlewares
+@testable import InterceptorsTransport
 
 /// One error of each public type, each about a request with secrets.
 @Suite(.againstHanging) struct PublicErrorsTests {

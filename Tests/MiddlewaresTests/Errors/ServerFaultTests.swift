@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 @Suite(.againstHanging) struct ServerFaultTests {
     private func error(_ chain: [any Interceptor], mode: CacheMode = .standard) async throws -> StatusError {

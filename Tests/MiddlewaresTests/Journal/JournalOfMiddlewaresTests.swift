@@ -1,8 +1,8 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 /// A journal's notes about the interceptors' decisions.
 @Suite(.againstHanging) struct JournalOfMiddlewaresTests {

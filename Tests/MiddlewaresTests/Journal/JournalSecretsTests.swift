@@ -1,8 +1,8 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 @Suite(.againstHanging) struct JournalSecretsTests {
     private static let secret = PlantedSecret.value

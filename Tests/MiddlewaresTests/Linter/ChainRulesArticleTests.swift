@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 /// The article *Checking a chain* has a table of all rules. `Scripts/chain-rules --update` writes the table.
 @Suite(.againstHanging) struct ChainRulesArticleTests {

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-@testable import Interceptors
-@testable import Middlewares
+@testable import InterceptorsCore
+@testable import InterceptorsMiddlewares
 
 /// A value of a request's context that nothing in the chain acts on is found. Debug builds alone look for it.
 @Suite(.againstHanging) struct ChainWishTests {

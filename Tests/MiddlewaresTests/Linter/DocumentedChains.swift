@@ -1,7 +1,7 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// The arrays of interceptors in the README, the documentation, the examples and the adapters, read from their text.
 ///

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 /// The chains that readers copy are in a right order.
 @Suite(.againstHanging) struct DocumentedChainsTests {

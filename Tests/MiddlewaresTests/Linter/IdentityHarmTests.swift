@@ -1,10 +1,10 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Interceptors
-@testable import Middlewares
+@testable import InterceptorsCore
+@testable import InterceptorsMiddlewares
 
 /// A wrong order of a rule in a running chain does harm, and the right one does none.
 @Suite(.againstHanging) struct IdentityHarmTests {

@@ -1,10 +1,10 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Interceptors
-@testable import Middlewares
+@testable import InterceptorsCore
+@testable import InterceptorsMiddlewares
 
 /// A wrong order around shared exchanges, and elements that occur twice or are too strict, in a running chain.
 @Suite(.againstHanging) struct LimitHarmTests {

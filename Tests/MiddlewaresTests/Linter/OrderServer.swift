@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
-import TransportTesting
+import InterceptorsTestSupport
+import InterceptorsTesting
 
-@testable import Interceptors
-@testable import Middlewares
+@testable import InterceptorsCore
+@testable import InterceptorsMiddlewares
 
 /// Two origins that check signatures and tokens, and know whose response they send.
 final class OrderServer: Transport {

@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
-import TransportTesting
+import InterceptorsTestSupport
+import InterceptorsTesting
 
-@testable import Interceptors
-@testable import Middlewares
+@testable import InterceptorsCore
+@testable import InterceptorsMiddlewares
 
 extension RandomOrder {
     /// The harm that calls through a chain must not do.

@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
-import TransportTesting
+import InterceptorsTestSupport
+import InterceptorsTesting
 
-@testable import Interceptors
-@testable import Middlewares
+@testable import InterceptorsCore
+@testable import InterceptorsMiddlewares
 
 /// Interceptors in random order, some of them in parts and groups, in front of a server with two origins and two accounts.
 struct RandomOrder {

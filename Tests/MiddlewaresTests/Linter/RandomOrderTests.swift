@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Interceptors
-@testable import Middlewares
+@testable import InterceptorsCore
+@testable import InterceptorsMiddlewares
 
 /// Random chains with two accounts at each of two origins: whatever goes wrong has a finding of a rule about it.
 ///

@@ -1,6 +1,6 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
 import Testing
 
 // Errors, observation, tests, and parts that nothing replaces.

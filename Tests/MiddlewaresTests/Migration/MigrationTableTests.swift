@@ -1,6 +1,6 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
 import Testing
 
 /// The tables in the articles on migration: each row has a check of the code that replaces the old part.

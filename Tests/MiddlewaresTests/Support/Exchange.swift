@@ -1,5 +1,5 @@
 import Foundation
-import Middlewares
+import Interceptors
 import Synchronization
 
 /// A transport made from a closure. It keeps the requests that it receives.

@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// Streamed one-shot bodies with each interceptor that may send again, and redirects with each that holds secrets.
 @Suite(.againstHanging)

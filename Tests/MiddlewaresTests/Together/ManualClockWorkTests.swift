@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// `ManualClock.run` waits for work that the package starts in tasks of its choice.
 @Suite(.againstHanging) struct ManualClockWorkTests {

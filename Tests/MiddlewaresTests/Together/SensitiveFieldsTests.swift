@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// One rule decides which fields are secret and which tell two callers apart.
 @Suite(.againstHanging) struct SensitiveFieldsTests {

@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
-@testable import TransportTesting
+@testable import InterceptorsMiddlewares
+@testable import InterceptorsTesting
 
 /// Trailer fields and interim responses pass through every interceptor.
 @Suite(.againstHanging, .heavy) struct TrailersTests {

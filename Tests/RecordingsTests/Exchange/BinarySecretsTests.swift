@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 /// The secrets that are found in binary content, and those that aren't.
 @Suite(.againstHanging) struct BinarySecretsTests {

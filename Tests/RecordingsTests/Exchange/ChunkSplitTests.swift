@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 /// A redacted stream keeps its chunks.
 @Suite(.againstHanging) struct ChunkSplitTests {

@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 /// No secret is in what a recording writes, wherever it was.
 @Suite(.againstHanging) struct ExchangeSecretsTests {

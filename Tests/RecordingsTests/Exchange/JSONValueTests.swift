@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 @Suite(.againstHanging) struct JSONValueTests {
     private func canonical(_ text: String) throws -> [UInt8] {

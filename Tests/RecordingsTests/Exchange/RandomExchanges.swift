@@ -1,7 +1,7 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 /// Exchanges of all shapes. What can't be recorded isn't made: times below a millisecond, fields with line breaks.
 struct RandomExchanges {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 @Suite(.againstHanging) struct RecordedAnswerTests {
     private static let recorded = Date(timeIntervalSince1970: 1_772_359_200.4)  // Sun, 01 Mar 2026 10:00:00 GMT

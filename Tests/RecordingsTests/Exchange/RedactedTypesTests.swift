@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 /// A played recording has the types that a program expects.
 @Suite(.againstHanging) struct RedactedTypesTests {

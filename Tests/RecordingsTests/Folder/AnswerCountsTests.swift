@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 /// The nth of several equal requests gets the nth answer.
 @Suite(.againstHanging) struct AnswerCountsTests {

@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 /// A folder for one test, and requests to it.
 struct AnswerFolder {

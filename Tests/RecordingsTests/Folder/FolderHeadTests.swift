@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 @Suite(.againstHanging) struct FolderHeadTests {
     @Test(arguments: ["a\u{85}b", "a\u{2028}b", "a\u{2029}b", "é\u{301}", "a\tb", "\u{FEFF}a", "🙂", "# x", "", "a: b"])

@@ -1,10 +1,10 @@
 #if os(Linux) || os(macOS)
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 @Suite(.againstHanging, .heavy) struct FolderKillTests {
     /// Starts a process that records versions from a number on, and kills it: after some processor time, or once it has printed some

@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 /// A recorder's first answer replaces every answer that the folder had for the same request.
 @Suite(.againstHanging) struct FolderReplacementTests {

@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 /// Random exchanges recorded into a folder: each request gets the response that was recorded for it.
 @Suite(.againstHanging, .heavy) struct FolderRoundTripTests {

@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 extension FolderPath {
     /// Writes a file as a recorder does.

@@ -1,10 +1,10 @@
 #if os(Linux) || os(macOS)
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 /// The program `mockserver` as a child process, and curl as its client.
 @Suite(.againstHanging, .needsCurl) struct MockServerProgramTests {

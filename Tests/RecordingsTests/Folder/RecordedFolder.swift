@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
-import TransportTesting
+import InterceptorsTestSupport
+import InterceptorsTesting
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 /// A folder that a test records, with the server's answers queued in a stub.
 struct RecordedFolder {

@@ -1,10 +1,10 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 /// A folder on loopback.
 @Suite(.againstHanging) struct ServedFolderTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Interceptors
+@testable import InterceptorsCore
 
 @Suite(.againstHanging) struct HARDateTests {
     @Test(arguments: [

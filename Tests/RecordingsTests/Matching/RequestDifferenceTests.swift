@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 @Suite(.againstHanging) struct RequestDifferenceTests {
     private typealias Request = RecordedExchange.Request

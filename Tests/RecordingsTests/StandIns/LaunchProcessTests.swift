@@ -1,13 +1,13 @@
 #if os(Linux) || os(macOS)
 import Foundation
-import Recordings
-import TestSupport
+import InterceptorsRecordings
+import InterceptorsTestSupport
 import Testing
 
 /// Another process takes the stubs from its arguments, as an app under test does.
 @Suite(.againstHanging) struct LaunchProcessTests {
     private func launch(_ build: String, _ requests: [String], _ arguments: [String]) async throws -> [String] {
-        let program = try #require(Program.path(of: "RecordingProcess"))
+        let program = try #require(Program.path(of: "InterceptorsRecordingProcess"))
         let result = try await Command.run(program, ["launch", build] + requests + arguments)
         #expect(result.status == 0, "\(result.complaint)")
         return result.text.split(separator: "\n").map(String.init)

@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 @Suite(.againstHanging) struct LaunchTests {
     private let network = StubTransport { _ in HTTPResponse(status: 200, body: "the network") }

@@ -1,8 +1,8 @@
 import Foundation
-import Recordings
-import TestSupport
+import InterceptorsRecordings
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 private struct Person: Codable, Sendable, Equatable { let id: Int, name: String }
 

@@ -1,6 +1,6 @@
 import Foundation
-import Recordings
-import TestSupport
+import InterceptorsRecordings
+import InterceptorsTestSupport
 import Testing
 
 /// Decoding never traps, whatever the text is, and what was decoded can be encoded.

@@ -1,6 +1,6 @@
 import Foundation
-import Recordings
-import TestSupport
+import InterceptorsRecordings
+import InterceptorsTestSupport
 import Testing
 
 /// The parts of an answer that can be compared.

@@ -1,8 +1,8 @@
 import Foundation
-import Recordings
-import TestSupport
+import InterceptorsRecordings
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 extension SwitchingTransport.Source {
     fileprivate static let staging = Self(rawValue: "staging")

@@ -1,9 +1,9 @@
 #if os(Linux) || os(macOS)
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 @Suite(.againstHanging, .heavy) struct RecordingKillTests {
     /// Starts a process that records from a number on, and kills it: after some processor time, or once it has printed some lines.

@@ -1,7 +1,7 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 /// A random request and the answer of its server: methods, fields of all shapes, contents in memory and streamed, binary and text,
 /// failures before and within the content, and secrets in fields, cookies, query items, forms and JSON.

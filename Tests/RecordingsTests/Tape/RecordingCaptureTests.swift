@@ -1,10 +1,10 @@
 import Foundation
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 /// Captures of responses, and their playback.
 @Suite(.againstHanging) struct RecordingCaptureTests {

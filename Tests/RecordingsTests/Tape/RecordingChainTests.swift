@@ -1,11 +1,11 @@
 import Foundation
-import Middlewares
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 /// A whole chain, recorded against a server and played without one.
 @Suite(.againstHanging) struct RecordingChainTests {

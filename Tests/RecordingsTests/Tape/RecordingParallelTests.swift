@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 @Suite(.againstHanging, .heavy) struct RecordingParallelTests {
     private static let server = StubTransport { request in
@@ -101,7 +101,7 @@ import Testing
 struct RecordingChild {
     private let process: ChildProcess
 
-    static var program: String? { Program.path(of: "RecordingProcess") }
+    static var program: String? { Program.path(of: "InterceptorsRecordingProcess") }
 
     init(_ arguments: [String], output: Int32 = 1) throws {
         process = try ChildProcess(try #require(Self.program), ["tape"] + arguments, descriptors: [0, output, 2])

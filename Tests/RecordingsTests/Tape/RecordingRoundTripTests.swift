@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 @Suite(.againstHanging, .heavy) struct RecordingRoundTripTests {
     /// Twenty tapes of 50 exchanges. With INTERCEPTORS_FULL_LOAD each has 500, which makes ten thousand.

@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Recordings
+@testable import InterceptorsRecordings
 
 @Suite(.againstHanging) struct RecordingSecretsTests {
     private static let secret = "s3cr3tV4lue"

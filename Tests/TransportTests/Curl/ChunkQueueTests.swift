@@ -1,10 +1,10 @@
 #if os(Linux)
 import Foundation
+import InterceptorsTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 @Suite(.againstHanging) struct ChunkQueueTests {
     private static func fill(_ count: Int, from queue: inout ChunkQueue) -> Data {

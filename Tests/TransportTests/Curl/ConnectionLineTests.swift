@@ -1,7 +1,7 @@
 #if os(Linux)
 import Testing
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 @Suite(.againstHanging) struct ConnectionLineTests {
     private final class Member {}

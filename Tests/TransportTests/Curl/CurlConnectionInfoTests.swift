@@ -1,8 +1,8 @@
 #if os(Linux)
 import Foundation
+import InterceptorsTesting
+import InterceptorsTransport
 import Testing
-import Transport
-import TransportTesting
 
 @Suite(.againstHanging) struct CurlConnectionInfoTests {
     private static let modes = [ResponseBodyMode.buffered, .streamed]

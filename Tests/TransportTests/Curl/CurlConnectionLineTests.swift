@@ -1,9 +1,9 @@
 #if os(Linux)
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
+import InterceptorsTransport
 import Testing
-import Transport
-import TransportTesting
 
 @Suite(.againstHanging) struct CurlConnectionLineTests {
     /// A server that answers each request when it is told to.

@@ -1,9 +1,9 @@
 #if os(Linux)
 import Foundation
 import Glibc
+import InterceptorsTesting
+import InterceptorsTransport
 import Testing
-import Transport
-import TransportTesting
 
 @Suite(.againstHanging) struct CurlConnectionTests {
     private func transport(_ change: (inout CurlTransport.Configuration) -> Void) -> CurlTransport {

@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 /// Decisions of a transfer that need no connection.
 @Suite(.againstHanging) struct CurlDecisionTests {

@@ -1,10 +1,10 @@
 #if os(Linux)
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 @Suite(.againstHanging) struct CurlDecodingTests {
     private let server: MockServer

@@ -1,11 +1,11 @@
 #if os(Linux)
 import Foundation
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 private let piece = Data(repeating: 5, count: 16 << 10)
 

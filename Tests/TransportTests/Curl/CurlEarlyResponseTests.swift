@@ -1,9 +1,9 @@
 #if os(Linux)
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
+import InterceptorsTransport
 import Testing
-import Transport
-import TransportTesting
 
 /// Uploads that are answered, refused or lost before they end.
 @Suite(.againstHanging) struct CurlEarlyResponseTests {

@@ -1,8 +1,8 @@
 #if os(Linux)
 import Foundation
+import InterceptorsTesting
+import InterceptorsTransport
 import Testing
-import Transport
-import TransportTesting
 
 /// `Expect: 100-continue` (RFC 9110 §10.1.1) and the responses to it.
 @Suite(.againstHanging) struct CurlExpectationTests {

@@ -1,10 +1,10 @@
 #if os(Linux)
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 /// Responses whose first field line is folded. libcurl 7.84 to 8.0 followed a freed pointer into the handle's last
 /// response.

@@ -1,9 +1,9 @@
 #if os(Linux)
 import Foundation
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 /// Framing that RFC 9112 §6.3 forbids.
 @Suite(.againstHanging) struct CurlFramingTests {

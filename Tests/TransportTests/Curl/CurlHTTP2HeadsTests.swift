@@ -1,8 +1,8 @@
 #if os(Linux)
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTransport
 import Testing
-import Transport
 
 /// Interim responses and trailers of HTTP/2 (RFC 9113 §8.1).
 @Suite(.againstHanging) struct CurlHTTP2HeadsTests {

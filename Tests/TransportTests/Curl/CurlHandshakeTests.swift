@@ -1,10 +1,10 @@
 #if os(Linux)
 import Foundation
 import Glibc
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
+import InterceptorsTransport
 import Testing
-import Transport
-import TransportTesting
 
 @Suite(.againstHanging) struct CurlHandshakeTests {
     /// The way a server ends a connection after it has read the first bytes of a handshake.

@@ -1,9 +1,9 @@
 #if os(Linux)
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
+import InterceptorsTransport
 import Testing
-import Transport
-import TransportTesting
 
 /// Malicious servers: their bytes cost no more than the limits allow, and never pass for anything else.
 @Suite(.againstHanging, .heavy) struct CurlHostileServerTests {

@@ -1,10 +1,10 @@
 #if os(Linux)
 import Foundation
 import Glibc
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
+import InterceptorsTransport
 import Testing
-import Transport
-import TransportTesting
 
 /// Idle HTTP/1 connections that the server closes or sends bytes on (RFC 9112 §9.2, §9.6).
 @Suite(.againstHanging) struct CurlIdleConnectionTests {

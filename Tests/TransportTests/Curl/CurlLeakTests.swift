@@ -1,10 +1,10 @@
 #if os(Linux)
 import Foundation
 import Glibc
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
+import InterceptorsTransport
 import Testing
-import Transport
-import TransportTesting
 
 /// A transport leaves no threads and no descriptors behind. Each test counts them in a separate process.
 @Suite(.againstHanging, .heavy) struct CurlLeakTests {

@@ -1,10 +1,10 @@
 #if os(Linux)
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 /// Systems whose libcurl can't be used.
 @Suite(.againstHanging) struct CurlLibraryTests {

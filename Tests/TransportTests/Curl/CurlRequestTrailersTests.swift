@@ -1,10 +1,10 @@
 #if os(Linux)
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 /// Trailers of requests (RFC 9110 §6.5), which libcurl sends in the chunked coding of HTTP/1.1.
 @Suite(.againstHanging) struct CurlRequestTrailersTests {

@@ -1,11 +1,11 @@
 #if os(Linux)
 import Foundation
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 @Suite(.againstHanging) struct CurlUploadTests {
     /// Such a body would be sent as an empty one, and its content would be lost silently.

@@ -1,9 +1,9 @@
 #if os(Linux)
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 @Suite(.againstHanging) struct GatheredBodyTests {
     private static func append(_ bytes: Data, to body: inout GatheredBody) -> Bool {

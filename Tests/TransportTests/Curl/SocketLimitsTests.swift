@@ -1,11 +1,11 @@
 #if os(Linux)
 import Foundation
 import Glibc
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 @Suite(.againstHanging) struct SocketLimitsTests {
     /// The limit is the configuration's idle limit, at least 30 seconds. The request's own limit doesn't matter.

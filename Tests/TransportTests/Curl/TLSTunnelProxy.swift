@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 import Testing
 
-@testable import TransportTesting
+@testable import InterceptorsTesting
 
 /// A proxy that clients connect to over TLS. It opens tunnels to ports of this machine, and runs until the process
 /// ends.

@@ -1,9 +1,9 @@
 #if os(Linux)
 import Foundation
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 @Suite(.againstHanging) struct UserAgentTests {
     @Test func requestsNameTheProgramUnlessTheySayWhoSendsThem() async throws {

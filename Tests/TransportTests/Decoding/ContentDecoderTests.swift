@@ -1,9 +1,9 @@
 #if os(Linux)
-import CZlib
+import CInterceptorsZlib
 import Foundation
 import Testing
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 @Suite(.againstHanging) struct ContentDecoderTests {
     struct Sample: Sendable, CustomTestStringConvertible {

@@ -1,8 +1,8 @@
 #if os(Linux)
 import Foundation
+import InterceptorsTesting
+import InterceptorsTransport
 import Testing
-import Transport
-import TransportTesting
 
 /// Content whose connection ends at any of its bytes, in each coding and framing. The result is the whole content or an
 /// error, never a part that passes for the whole.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 /// Several bytes are tested together. No byte may hide another, at any index.
 @Suite(.againstHanging) struct ByteWordTests {

@@ -1,7 +1,7 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTransport
 import Testing
-import Transport
 
 @Suite(.againstHanging) struct HTTPBodySeekingTests {
     private static let text = "0123456789"

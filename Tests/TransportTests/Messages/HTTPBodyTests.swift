@@ -1,8 +1,8 @@
 import Foundation
+import InterceptorsTestSupport
+import InterceptorsTransport
 import Synchronization
-import TestSupport
 import Testing
-import Transport
 
 private func chunks(_ texts: String...) -> AsyncStream<Data> {
     AsyncStream { continuation in

@@ -1,9 +1,9 @@
 import Foundation
+import InterceptorsTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 @Suite(.againstHanging) struct HTTPBodyWrappingTests {
 

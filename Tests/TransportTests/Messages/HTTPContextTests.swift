@@ -1,5 +1,5 @@
+import InterceptorsTransport
 import Testing
-import Transport
 
 @Suite(.againstHanging) struct HTTPContextTests {
     private enum Priority: HTTPContextKey { static var defaultValue: Int { 7 } }

@@ -1,5 +1,5 @@
+import InterceptorsTransport
 import Testing
-import Transport
 
 @Suite(.againstHanging) struct HTTPFieldNameTests {
     @Test(arguments: ["Accept", "x", "X-Client_1", "!#$%&'*+-.^_`|~", "123"])

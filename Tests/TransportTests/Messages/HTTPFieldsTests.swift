@@ -1,7 +1,7 @@
-import HTTPSyntax
+import InterceptorsSyntax
 import Testing
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 @Suite(.againstHanging) struct HTTPFieldsTests {
     @Test func orderDuplicatesAndSpellingAreKept() {

@@ -1,5 +1,5 @@
+import InterceptorsTransport
 import Testing
-import Transport
 
 @Suite(.againstHanging) struct HTTPStatusTests {
     @Test(arguments: [100, 200, 299, 418, 599, 600, 999])

@@ -1,7 +1,7 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTransport
 import Testing
-import Transport
 
 @Suite(.againstHanging) struct HTTPTrailersTests {
     @Test func sourceThatDoesNotReportTrailersIsToldApartFromNoTrailers() throws {

@@ -1,7 +1,7 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTransport
 import Testing
-import Transport
 
 @Suite(.againstHanging) struct MessageCodingTests {
     private func coded<Value: Codable>(_ value: Value) throws -> Value {

@@ -1,9 +1,9 @@
 import Foundation
-import HTTPSyntax
-import TestSupport
+import InterceptorsSyntax
+import InterceptorsTestSupport
 import Testing
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 @Suite(.againstHanging) struct MultipartFormDataTests {
     private typealias Part = MultipartFormData.Part

@@ -1,6 +1,6 @@
 import Foundation
+import InterceptorsTransport
 import Testing
-import Transport
 
 @Suite(.againstHanging) struct OriginTests {
     private func origin(_ url: String) throws -> Origin? { Origin(try #require(URL(string: url))) }

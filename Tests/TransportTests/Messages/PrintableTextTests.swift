@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 /// Text from a server must neither control a terminal nor forge or reorder a line of a log.
 @Suite(.againstHanging) struct PrintableTextTests {

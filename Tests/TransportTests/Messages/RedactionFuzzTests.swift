@@ -1,7 +1,7 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTransport
 import Testing
-import Transport
 
 /// Random messages that contain known secrets. Each run uses the same messages.
 @Suite(.againstHanging) struct RedactionFuzzTests {

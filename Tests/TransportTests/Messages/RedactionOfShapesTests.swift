@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 /// Secrets as they appear in logs and error pages. In each text, `hush` is the secret.
 @Suite(.againstHanging) struct RedactionOfShapesTests {

@@ -1,7 +1,7 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTransport
 import Testing
-import Transport
 
 /// Hides a secret under a sensitive name in random JSON, cuts the text anywhere, and searches the result for the
 /// secret.

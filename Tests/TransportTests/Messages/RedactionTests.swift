@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 @Suite(.againstHanging) struct RedactionTests {
     let redaction = Redaction.standard

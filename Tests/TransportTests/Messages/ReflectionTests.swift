@@ -1,6 +1,6 @@
 import Foundation
+import InterceptorsTransport
 import Testing
-import Transport
 
 @Suite(.againstHanging) struct ReflectionTests {
     private struct Wrapper {

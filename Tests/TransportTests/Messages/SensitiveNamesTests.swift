@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 /// Every word of ``Redaction/standard``, in every spelling.
 @Suite(.againstHanging) struct SensitiveNamesTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 @Suite(.againstHanging) struct UsualFieldNamesTests {
     @Test func eachIsFoundWhateverItsCase() throws {

@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 @Suite(.againstHanging) struct WireHeadTests {
     private func parse(_ text: String) -> WireHead? { WireHead(parsing: Array(text.utf8)) }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 /// The names of members under a secret name: those that a program reads stay, and keys of dictionaries don't.
 @Suite(.againstHanging) struct WordShapeTests {

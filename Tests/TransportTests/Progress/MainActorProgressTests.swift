@@ -1,6 +1,6 @@
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTransport
 import Testing
-import Transport
 
 @Suite(.againstHanging) struct MainActorProgressTests {
     @MainActor private final class Model {

@@ -1,6 +1,6 @@
 import Foundation
+import InterceptorsTransport
 import Testing
-import Transport
 
 @Suite(.againstHanging) struct StubFactoriesTests {
     private let request = HTTPRequest(url: URL(string: "https://h.example/")!)

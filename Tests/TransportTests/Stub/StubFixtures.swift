@@ -1,7 +1,7 @@
 import Foundation
+import InterceptorsTesting
+import InterceptorsTransport
 import Testing
-import Transport
-import TransportTesting
 
 func stubRequest(
     _ path: String = "/",

@@ -1,7 +1,7 @@
 import Foundation
+import InterceptorsTesting
+import InterceptorsTransport
 import Testing
-import Transport
-import TransportTesting
 
 /// Which of several stubs answers a request.
 @Suite(.againstHanging) struct StubOrderTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 @Suite(.againstHanging) struct StubPatternTests {
     private func matches(_ pattern: String, _ url: String) -> Bool { StubPattern(pattern).matches(url) }

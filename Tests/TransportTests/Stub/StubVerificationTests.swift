@@ -1,7 +1,7 @@
 import Foundation
+import InterceptorsTesting
+import InterceptorsTransport
 import Testing
-import Transport
-import TransportTesting
 
 @Suite(.againstHanging) struct StubVerificationTests {
     let clock = ManualClock()

@@ -1,7 +1,7 @@
 import Foundation
+import InterceptorsTesting
+import InterceptorsTransport
 import Testing
-import Transport
-import TransportTesting
 
 /// A request to a server on loopback.
 func makeRequest(

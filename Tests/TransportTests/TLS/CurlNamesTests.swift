@@ -1,11 +1,11 @@
 #if os(Linux)
 import Foundation
 import Glibc
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Transport
-@testable import TransportTesting
+@testable import InterceptorsTesting
+@testable import InterceptorsTransport
 
 /// The names in a certificate: RFC 9525.
 @Suite(.againstHanging) struct CurlNamesTests {

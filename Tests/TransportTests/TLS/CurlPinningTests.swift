@@ -1,9 +1,9 @@
 #if os(Linux)
 import Foundation
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 /// Real handshakes over loopback.
 @Suite(.againstHanging) struct CurlPinningTests {

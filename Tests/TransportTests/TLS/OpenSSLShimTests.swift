@@ -1,6 +1,6 @@
 #if os(Linux)
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
 @Suite(.againstHanging) struct OpenSSLShimTests {

@@ -1,10 +1,10 @@
 #if os(Linux)
 import Foundation
+import InterceptorsTesting
 import Synchronization
 import Testing
-import TransportTesting
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 /// Checks by the program, in real handshakes over loopback.
 @Suite(.againstHanging) struct ServerCheckTests {

@@ -1,11 +1,11 @@
 #if os(Linux)
 import Foundation
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 @Suite(.againstHanging) struct SignedPinsTests {
     static let pin = CertificatePinTests.text

@@ -1,10 +1,10 @@
 #if os(Linux)
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 /// An attacker on the way to the list's server can delay the list. Calls must end anyway.
 extension SignedPinsTests {

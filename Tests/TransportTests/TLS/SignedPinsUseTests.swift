@@ -1,11 +1,11 @@
 #if os(Linux)
 import Foundation
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 // Which lists are accepted and used, and with which other pins.
 extension SignedPinsTests {

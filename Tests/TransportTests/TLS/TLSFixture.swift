@@ -1,9 +1,9 @@
 #if os(Linux)
 import Foundation
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 /// A root, an intermediate, and a server with a certificate from the intermediate.
 struct TLSFixture {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

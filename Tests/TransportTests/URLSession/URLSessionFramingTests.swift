@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 /// Framing that RFC 9112 §6.3 forbids, and responses before the end of an upload, as URLSession reports them.
 @Suite(.againstHanging) struct URLSessionFramingTests {

@@ -1,9 +1,9 @@
 import Foundation
+import InterceptorsTesting
 import Synchronization
 import Testing
-import TransportTesting
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

@@ -1,8 +1,8 @@
 import Foundation
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 @Suite(.againstHanging) struct URLSessionRequestTests {
     let server: MockServer

@@ -1,9 +1,9 @@
 import Foundation
+import InterceptorsTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
-@testable import Transport
+@testable import InterceptorsTransport
 
 // The pump fills the stream that URLSession reads from on Apple platforms. A sink takes the stream's place here.
 @Suite(.againstHanging) struct UploadPumpTests {

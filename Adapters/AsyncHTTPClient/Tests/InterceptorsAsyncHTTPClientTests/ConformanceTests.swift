@@ -1,6 +1,6 @@
 import InterceptorsAsyncHTTPClient
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 @Suite(.timeLimit(.minutes(10))) struct ConformanceTests {
     /// AsyncHTTPClient drops trailer fields and interim responses. Every other rule applies.

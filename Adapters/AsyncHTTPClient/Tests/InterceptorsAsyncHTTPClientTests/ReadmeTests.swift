@@ -1,10 +1,10 @@
 import AsyncHTTPClient
 import Foundation
+import Interceptors
 import InterceptorsAsyncHTTPClient
-import Middlewares
+import InterceptorsTesting
 import NIOSSL
 import Testing
-import TransportTesting
 
 // The examples of the README.
 

@@ -2,11 +2,11 @@ import AsyncHTTPClient
 import Foundation
 import Interceptors
 import InterceptorsAsyncHTTPClient
+import InterceptorsTesting
 import NIOCore
 import NIOSSL
 import Synchronization
 import Testing
-import TransportTesting
 
 @Suite(.timeLimit(.minutes(10))) struct TransportTests {
     private func request(

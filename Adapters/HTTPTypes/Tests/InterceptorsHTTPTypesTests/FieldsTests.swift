@@ -1,6 +1,6 @@
 import HTTPTypes
+import Interceptors
 import InterceptorsHTTPTypes
-import Middlewares
 import Testing
 
 // `HTTPTypes` and `Middlewares` both declare `HTTPRequest`, `HTTPResponse`, `HTTPFields` and `HTTPField`. In a file that imports

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
+import Interceptors
 import InterceptorsHTTPTypes
-import Middlewares
 import Testing
 
 // The examples of the README.

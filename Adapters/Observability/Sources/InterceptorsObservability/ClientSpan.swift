@@ -1,4 +1,4 @@
-internal import Middlewares
+internal import Interceptors
 internal import Tracing
 
 /// The name and the attributes of a span by OpenTelemetry's semantic conventions for HTTP client spans:

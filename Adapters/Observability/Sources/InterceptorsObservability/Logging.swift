@@ -1,5 +1,5 @@
+public import Interceptors
 public import Logging
-public import Middlewares
 
 extension LogSink {
     /// A logger of swift-log: `.logging(.headers, to: .logger(Logger(label: "http")))`.

@@ -1,5 +1,5 @@
+public import Interceptors
 public import Metrics
-public import Middlewares
 
 extension Interceptor where Self == AnyInterceptor {
     /// Reports each exchange to swift-metrics:

@@ -1,4 +1,4 @@
-public import Middlewares
+public import Interceptors
 public import Tracing
 
 extension Interceptor where Self == AnyInterceptor {

@@ -1,11 +1,11 @@
 import Foundation
 import InMemoryLogging
+import Interceptors
 import InterceptorsObservability
+import InterceptorsTesting
 import Logging
 import MetricsTestKit
-import Middlewares
 import Testing
-import TransportTesting
 
 private struct Film: Codable, Sendable { let id: Int }
 

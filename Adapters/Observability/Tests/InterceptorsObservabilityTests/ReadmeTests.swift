@@ -1,12 +1,12 @@
 import Foundation
 import InMemoryTracing
+import Interceptors
 import InterceptorsObservability
+import InterceptorsTesting
 import Logging
 import Metrics
-import Middlewares
 import Testing
 import Tracing
-import TransportTesting
 
 // The examples of the README.
 

@@ -1,11 +1,11 @@
 import Foundation
 import InMemoryTracing
+import Interceptors
 import InterceptorsObservability
-import Middlewares
+import InterceptorsTesting
 import Synchronization
 import Testing
 import Tracing
-import TransportTesting
 
 private func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
 

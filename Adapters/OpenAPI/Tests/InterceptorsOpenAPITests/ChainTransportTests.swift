@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
+import Interceptors
 import InterceptorsOpenAPI
-import Middlewares
 import OpenAPIRuntime
 import Testing
 

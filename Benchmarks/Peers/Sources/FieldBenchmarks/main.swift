@@ -1,14 +1,14 @@
 import Foundation
 import HTTPTypes
 import Harness
-import Middlewares
+import Interceptors
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-typealias OurFields = Middlewares.HTTPFields
-typealias OurName = Middlewares.HTTPField.Name
+typealias OurFields = Interceptors.HTTPFields
+typealias OurName = Interceptors.HTTPField.Name
 typealias PeerFields = HTTPTypes.HTTPFields
 typealias PeerName = HTTPTypes.HTTPField.Name
 

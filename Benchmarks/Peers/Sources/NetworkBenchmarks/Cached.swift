@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 import Harness
-import Middlewares
+import Interceptors
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -44,8 +44,8 @@ func compareCached(_ server: Server, _ name: String, bytes: Int, repetitions: In
 private struct Fresh: Transport {
     let body: Data
 
-    func send(_ request: consuming HTTPRequest) async throws -> Middlewares.HTTPResponse {
-        Middlewares.HTTPResponse(
+    func send(_ request: consuming HTTPRequest) async throws -> Interceptors.HTTPResponse {
+        Interceptors.HTTPResponse(
             status: 200,
             headerFields: [.cacheControl: "max-age=3600", .contentType: "application/octet-stream"],
             body: HTTPBody(body),

@@ -2,7 +2,7 @@ import AsyncHTTPClient
 import CFloor
 import Foundation
 import Harness
-import Middlewares
+import Interceptors
 import NIOCore
 import Synchronization
 

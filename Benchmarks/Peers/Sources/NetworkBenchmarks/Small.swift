@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 import Harness
-import Middlewares
+import Interceptors
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

@@ -1,5 +1,5 @@
 import Foundation
-import Middlewares
+import Interceptors
 
 // example: etags
 func makeAPI(_ baseURL: URL, cache directory: URL) -> Client {

@@ -1,5 +1,5 @@
 import Foundation
-import Middlewares
+import Interceptors
 import Models
 
 // example: target

@@ -1,10 +1,10 @@
 import Alamofire
 import Foundation
-import Middlewares
+import Interceptors
+import InterceptorsTesting
 import Models
 import Synchronization
 import Testing
-import TransportTesting
 
 @testable import AfterAlamofire
 @testable import BeforeAlamofire

@@ -1,10 +1,10 @@
 import Foundation
-import Middlewares
+import Interceptors
+import InterceptorsTesting
 import Models
 import Moya
 import Synchronization
 import Testing
-import TransportTesting
 
 @testable import AfterMoya
 @testable import BeforeMoya

@@ -1,7 +1,7 @@
 import Foundation
-import Middlewares
+import Interceptors
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 extension Trait where Self == TimeLimitTrait {
     /// Ends a test that hangs. The limit is far beyond what any test needs on the busiest machine.

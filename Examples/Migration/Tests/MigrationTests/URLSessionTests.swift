@@ -1,9 +1,9 @@
 import Foundation
-import Middlewares
+import Interceptors
+import InterceptorsTesting
 import Models
 import Synchronization
 import Testing
-import TransportTesting
 
 @testable import AfterURLSession
 @testable import BeforeURLSession

@@ -1,5 +1,5 @@
-internal import HTTPSyntax
-internal import Interceptors
+internal import InterceptorsCore
+internal import InterceptorsSyntax
 
 extension Range<Int64> {
     /// The number of bytes. `count` would trap where `Int` has 32 bits, as on watches.

@@ -1,5 +1,5 @@
-internal import HTTPSyntax
-internal import Interceptors
+internal import InterceptorsCore
+internal import InterceptorsSyntax
 
 /// The directives of `Cache-Control`, in a request or a response (RFC 9111 §5.2).
 ///

@@ -1,5 +1,5 @@
-internal import HTTPSyntax
-internal import Interceptors
+internal import InterceptorsCore
+internal import InterceptorsSyntax
 
 /// A number of seconds in a cache field (RFC 9111 §1.2.2).
 enum DeltaSeconds {

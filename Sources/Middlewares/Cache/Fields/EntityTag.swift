@@ -1,5 +1,5 @@
-internal import HTTPSyntax
-internal import Interceptors
+internal import InterceptorsCore
+internal import InterceptorsSyntax
 
 extension EntityTag {
     /// The tag of a response; `nil` if it has no tag, or a malformed one.

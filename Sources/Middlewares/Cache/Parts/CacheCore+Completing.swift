@@ -1,4 +1,4 @@
-internal import Interceptors
+internal import InterceptorsCore
 
 // The completion of stored parts by the bytes of a partial response (RFC 9111 §3.4).
 extension CacheCore {

@@ -1,5 +1,5 @@
-internal import HTTPSyntax
-internal import Interceptors
+internal import InterceptorsCore
+internal import InterceptorsSyntax
 
 // A part of a representation is stored as a separate entry, with status 206 (RFC 9111 §3.3). Its range is also among the
 // selecting fields, so that a store keeps several parts of a variant side by side.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 
 extension HTTPBody {
     /// The content of several bodies, one after the other. It can be read again if each of them can.

@@ -1,4 +1,4 @@
-internal import Interceptors
+internal import InterceptorsCore
 
 /// The stored parts of one representation (RFC 9111 §3.4): of one variant, with one length and one strong validator.
 final class StoredParts: Sendable {

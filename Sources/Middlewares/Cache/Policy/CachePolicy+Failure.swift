@@ -1,4 +1,4 @@
-internal import Interceptors
+internal import InterceptorsCore
 
 extension CachePolicy {
     /// The use of a stored response after the server failed or couldn't be reached.

@@ -1,5 +1,5 @@
-internal import HTTPSyntax
-internal import Interceptors
+internal import InterceptorsCore
+internal import InterceptorsSyntax
 
 extension CachePolicy {
     /// The age and the lifetime of a stored response, in seconds (RFC 9111 §4.2).

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 
 extension CachePolicy {
     /// The URLs whose stored responses an unsafe request invalidates (RFC 9111 §4.4); empty after an error status. They include

@@ -1,5 +1,5 @@
-internal import HTTPSyntax
-internal import Interceptors
+internal import InterceptorsCore
+internal import InterceptorsSyntax
 
 // Parts of representations (RFC 9111 §3.3, §3.4).
 extension CachePolicy {

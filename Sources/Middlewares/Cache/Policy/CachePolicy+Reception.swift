@@ -1,4 +1,4 @@
-internal import Interceptors
+internal import InterceptorsCore
 
 extension CachePolicy {
     /// The decision about the server's response to a forwarded request.

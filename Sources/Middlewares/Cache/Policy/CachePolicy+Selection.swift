@@ -1,5 +1,5 @@
-internal import HTTPSyntax
-internal import Interceptors
+internal import InterceptorsCore
+internal import InterceptorsSyntax
 
 extension CachePolicy {
     /// The index of the stored response that a request selects; `nil` if no stored response matches (RFC 9111 §4, §4.1).

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import HTTPSyntax
-internal import Interceptors
+internal import InterceptorsCore
+internal import InterceptorsSyntax
 
 extension CachePolicy {
     /// Why a request forbids storing its response (RFC 9111 §3); `nil` if it doesn't.

@@ -1,5 +1,5 @@
-internal import HTTPSyntax
-internal import Interceptors
+internal import InterceptorsCore
+internal import InterceptorsSyntax
 
 // The update of stored responses by a 304, or by the response to a HEAD.
 extension CachePolicy {

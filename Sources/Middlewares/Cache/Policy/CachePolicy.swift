@@ -1,5 +1,5 @@
-internal import HTTPSyntax
-internal import Interceptors
+internal import InterceptorsCore
+internal import InterceptorsSyntax
 
 /// The decisions of a private cache (RFC 9111), as pure functions without I/O. ``CacheCore`` carries them out.
 ///

@@ -1,5 +1,5 @@
-internal import HTTPSyntax
-internal import Interceptors
+internal import InterceptorsCore
+internal import InterceptorsSyntax
 
 /// The parsed fields of a stored response, as far as they affect its use. Parsed once, because each request needs them.
 final class ResponseFacts: Sendable {

@@ -1,5 +1,5 @@
-internal import HTTPSyntax
-internal import Interceptors
+internal import InterceptorsCore
+internal import InterceptorsSyntax
 
 /// Which of the fields that matter to a cache a response has, found in one pass. A response has few of them. Searching for each
 /// takes 0.3 µs more per stored response, and 1 µs more per hit from disk, which may take 12 µs.

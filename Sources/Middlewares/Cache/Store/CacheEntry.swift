@@ -1,5 +1,5 @@
 internal import Foundation
-public import Interceptors
+public import InterceptorsCore
 
 /// A stored response, and a way to read its body.
 public struct CacheEntry: Sendable, Identifiable {
@@ -103,7 +103,7 @@ public struct CacheEntry: Sendable, Identifiable {
 
     /// Reads the body, or a range of its bytes.
     ///
-    /// - Throws: the store's error if the body can't be read; ``Transport/HTTPErrorCode/entryDamaged`` if it isn't what was stored.
+    /// - Throws: the store's error if the body can't be read; ``InterceptorsTransport/HTTPErrorCode/entryDamaged`` if it isn't what was stored.
     public func body(_ range: Range<Int64>? = nil) async throws -> HTTPBody {
         let range = (range ?? 0..<length).clamped(to: 0..<length)
         return switch source {

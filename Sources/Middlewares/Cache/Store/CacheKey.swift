@@ -1,6 +1,6 @@
 public import Foundation
-internal import HTTPSyntax
-internal import Interceptors
+internal import InterceptorsCore
+internal import InterceptorsSyntax
 
 /// The key of a stored response: the target URI and the partition (RFC 9111 §2).
 ///

@@ -1,5 +1,5 @@
 public import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 
 /// Keeps responses and their bodies for a cache.
 ///

@@ -1,4 +1,4 @@
-public import Interceptors
+public import InterceptorsCore
 
 /// A response as a ``CacheStore`` keeps it, without its body.
 ///

@@ -1,5 +1,5 @@
 public import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 internal import Synchronization
 
 /// Keeps responses in memory, up to limits; evicts the least recently used first.

@@ -1,4 +1,4 @@
-internal import CMemoryPressure
+internal import CInterceptorsMemoryPressure
 
 /// Calls a closure when the system is short of memory, as long as the instance exists. Linux sends no such notices.
 package final class MemoryPressure: Sendable {

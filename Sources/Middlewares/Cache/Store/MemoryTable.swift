@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 
 /// The content of a ``MemoryCacheStore``: responses in the slots of an array, found by their keys.
 ///

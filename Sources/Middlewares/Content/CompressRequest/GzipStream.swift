@@ -1,4 +1,4 @@
-internal import CZlib
+internal import CInterceptorsZlib
 internal import Foundation
 internal import Synchronization
 

@@ -183,9 +183,9 @@ extension Interceptor where Self == AnyInterceptor {
     /// - The body of a redirect response is discarded. A redirect is followed even if its content can't be decoded, exceeds the
     ///   request's limit, ends too soon or stalls for a second. If the redirect isn't followed, reading its body throws the
     ///   failure. URLSession on Linux shows a redirect only after its content: there, only the limit can be exceeded.
-    /// - All requests have the original request's context, except that ``Transport/HTTPContext/isIdempotent`` is reset if the method
+    /// - All requests have the original request's context, except that ``InterceptorsTransport/HTTPContext/isIdempotent`` is reset if the method
     ///   changes.
-    /// - The final response lists the redirects in ``Transport/HTTPContext/redirects``, and its `HTTPResponse.url` is that of the last
+    /// - The final response lists the redirects in ``InterceptorsTransport/HTTPContext/redirects``, and its `HTTPResponse.url` is that of the last
     ///   request. An error after a redirect lists the redirects in its context, too.
     ///
     /// - Parameters:

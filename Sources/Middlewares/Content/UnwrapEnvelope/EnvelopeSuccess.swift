@@ -124,7 +124,7 @@ extension Envelope {
     public enum NonEnvelopePolicy: Sendable {
         /// The response reaches the caller unchanged.
         case pass
-        /// The call fails with an ``EnvelopeError``, of reason ``Transport/HTTPErrorCode/notAnEnvelope`` or
+        /// The call fails with an ``EnvelopeError``, of reason ``InterceptorsTransport/HTTPErrorCode/notAnEnvelope`` or
         /// `HTTPErrorCode.malformed`.
         case fail
     }

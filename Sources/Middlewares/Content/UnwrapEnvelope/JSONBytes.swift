@@ -1,4 +1,4 @@
-internal import CVectors
+internal import CInterceptorsVectors
 
 /// The quotes, backslashes and brackets of 64 bytes of JSON: one bitmap each, with the first byte in the lowest bit.
 struct JSONBlock {

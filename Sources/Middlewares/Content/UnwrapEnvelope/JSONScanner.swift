@@ -1,4 +1,4 @@
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// Finds the values at given key paths in a JSON text (RFC 8259), in one pass and without decoding the text.
 ///

@@ -1,4 +1,4 @@
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// Decoding of JSON's scalar values.
 enum JSONText {

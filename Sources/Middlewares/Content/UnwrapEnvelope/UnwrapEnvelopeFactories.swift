@@ -32,8 +32,8 @@ extension Interceptor where Self == AnyInterceptor {
     /// ## Results
     /// - **Success**: the body becomes the payload, byte for byte as the server wrote it; `null` stays `null`, and a missing
     ///   payload becomes an empty body. `Content-Length`, if present, is updated, digests of the old content are removed, and
-    ///   all other fields stay. With `keepsEnvelope`, the response's context has the envelope too (``Transport/HTTPContext/envelope``).
-    /// - **Failure**: throws an ``EnvelopeError`` with ``Transport/HTTPErrorCode/envelopeFailure``.
+    ///   all other fields stay. With `keepsEnvelope`, the response's context has the envelope too (``InterceptorsTransport/HTTPContext/envelope``).
+    /// - **Failure**: throws an ``EnvelopeError`` with ``InterceptorsTransport/HTTPErrorCode/envelopeFailure``.
     /// - **No envelope** (the body isn't a JSON object, or lacks the value that decides success) or malformed JSON: passes or
     ///   fails, as `otherwise` says. Choose `.pass` if the chain also fetches other content, such as images. Inside a payload,
     ///   only unmatched brackets and unterminated strings are detected; the payload's decoder finds other errors.
@@ -50,7 +50,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///   - otherwise: the treatment of 2xx responses that aren't envelopes; by default they fail.
     ///   - limit: the maximum size of a streamed JSON body, in bytes, 64 MiB by default; a longer body fails with
     ///     `HTTPErrorCode.bodyTooLarge`.
-    ///   - keepsEnvelope: whether the response's context has the opened envelope (``Transport/HTTPContext/envelope``), which keeps all its
+    ///   - keepsEnvelope: whether the response's context has the opened envelope (``InterceptorsTransport/HTTPContext/envelope``), which keeps all its
     ///     bytes in memory; `false` by default.
     ///   - judges: which statuses to check, by default all except 3xx, 401 and 407.
     public static func unwrapEnvelope(
@@ -85,7 +85,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///   - success: the rule for success, by default the field `success`.
     ///   - otherwise: the treatment of 2xx responses without these fields; by default they fail.
     ///   - limit: the maximum number of bytes of a failure's body to keep in the ``EnvelopeError``, 1 MiB by default.
-    ///   - keepsEnvelope: whether the response's context has the envelope (``Transport/HTTPContext/envelope``); `false` by default.
+    ///   - keepsEnvelope: whether the response's context has the envelope (``InterceptorsTransport/HTTPContext/envelope``); `false` by default.
     ///   - judges: which statuses to check, by default all except 3xx, 401 and 407.
     public static func unwrapEnvelope(
         headers: EnvelopeFields,

@@ -81,6 +81,6 @@ extension Interceptor where Self == AnyInterceptor {
     /// `coalesce`, it throws a `ChainOrderError` unless the request names a partition.
     ///
     /// A request that already has an `Authorization` field keeps that field. To send a request without a token, set
-    /// ``Transport/HTTPContext/authorization`` in its context.
+    /// ``InterceptorsTransport/HTTPContext/authorization`` in its context.
     public static func bearerAuth(_ tokens: TokenStore) -> Self { Self(BearerAuthInterceptor(tokens)) }
 }

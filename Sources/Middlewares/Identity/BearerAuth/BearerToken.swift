@@ -103,7 +103,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///
     /// - Parameters:
     ///   - token: the token. If it is empty or contains whitespace, each request to these origins fails with
-    ///     ``Transport/HTTPErrorCode/invalidCredential``.
+    ///     ``InterceptorsTransport/HTTPErrorCode/invalidCredential``.
     ///   - origins: the origins that get the token; by default, the origin of the sending client's base URL.
     public static func bearerAuth(_ token: String, for origins: Origin...) -> Self {
         Self(BearerAuthInterceptor(BearerToken(token, for: origins)))

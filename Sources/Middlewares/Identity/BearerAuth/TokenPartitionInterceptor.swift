@@ -37,10 +37,10 @@ extension Interceptor where Self == AnyInterceptor {
     /// ```
     /// The interceptor sets `HTTPContext.cachePartition` to ``TokenStore/Token/account``. `bearerAuth` then sends the request
     /// only with a token of this account. If another account has signed in meanwhile, `bearerAuth` throws
-    /// ``AuthenticationError`` with ``Transport/HTTPErrorCode/signedOut``, so that no response for one account is stored for
+    /// ``AuthenticationError`` with ``InterceptorsTransport/HTTPErrorCode/signedOut``, so that no response for one account is stored for
     /// another.
     ///
-    /// If the token names no account, a request fails with ``Transport/HTTPErrorCode/unknownAccount``.
+    /// If the token names no account, a request fails with ``InterceptorsTransport/HTTPErrorCode/unknownAccount``.
     ///
     /// Requests without a token share one partition. A request that already names a partition keeps it.
     ///

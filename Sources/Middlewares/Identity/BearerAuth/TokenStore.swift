@@ -44,7 +44,7 @@ internal import Foundation
 /// ## Sessions
 /// ``signIn(_:)`` and ``signOut()`` supersede a running refresh, whose token is then discarded. After `signIn`, the waiting
 /// requests continue with the new token. `signOut` ends the session: the waiting requests fail with
-/// ``Transport/HTTPErrorCode/signedOut``, requests carry no token, and nothing is refreshed until the next `signIn`.
+/// ``InterceptorsTransport/HTTPErrorCode/signedOut``, requests carry no token, and nothing is refreshed until the next `signIn`.
 ///
 /// A refresh closure that throws ``AuthenticationError/signedOut(because:)`` ends the session too: the waiting requests fail with
 /// that error, `persist` gets `nil`, and `onSignOut` is called once. The closure of an earlier session ends no later one.
@@ -220,7 +220,7 @@ public final class TokenStore: Sendable {
     ///
     /// A running refresh is superseded: its token is discarded, and the waiting requests continue with this token. If the
     /// token names another account than the last one (``Token/account``), a new session begins: the waiting requests fail
-    /// with ``Transport/HTTPErrorCode/signedOut``, and a request sent with the last token isn't sent again with this one. If
+    /// with ``InterceptorsTransport/HTTPErrorCode/signedOut``, and a request sent with the last token isn't sent again with this one. If
     /// your tokens name no account, call ``signOut()`` before another user signs in.
     public func signIn(_ token: Token) {
         refresher.replace(with: HeldToken(token, leeway: leeway)) { last in
@@ -231,7 +231,7 @@ public final class TokenStore: Sendable {
     /// Forgets the token and ends the session.
     ///
     /// A running refresh is superseded: its token is discarded, and the waiting requests fail with
-    /// ``Transport/HTTPErrorCode/signedOut``. Nothing is refreshed until ``signIn(_:)``.
+    /// ``InterceptorsTransport/HTTPErrorCode/signedOut``. Nothing is refreshed until ``signIn(_:)``.
     public func signOut() {
         refresher.close(with: .none)
     }
@@ -253,9 +253,9 @@ extension TokenStore {
     /// records the result, so that `retryOnUnauthorized` knows which token a response rejects: call `next` with
     /// this request.
     ///
-    /// - Throws: ``AuthenticationError`` with ``Transport/HTTPErrorCode/unknownOrigin`` if neither the store nor the
-    ///   request's client names an origin, ``Transport/HTTPErrorCode/signedOut``, ``Transport/HTTPErrorCode/invalidCredential``,
-    ///   ``Transport/HTTPErrorCode/refreshFailed``; `ChainOrderError` inside `cache` or `coalesce`; `CancellationError`.
+    /// - Throws: ``AuthenticationError`` with ``InterceptorsTransport/HTTPErrorCode/unknownOrigin`` if neither the store nor the
+    ///   request's client names an origin, ``InterceptorsTransport/HTTPErrorCode/signedOut``, ``InterceptorsTransport/HTTPErrorCode/invalidCredential``,
+    ///   ``InterceptorsTransport/HTTPErrorCode/refreshFailed``; `ChainOrderError` inside `cache` or `coalesce`; `CancellationError`.
     public func authorize(_ request: inout HTTPRequest) async throws { _ = try await addToken(to: &request) }
 
     /// Does what ``authorize(_:)`` does. Returns a note if the token isn't meant for the request's origin.

@@ -1,5 +1,5 @@
 public import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 #if canImport(FoundationNetworking)
 public import FoundationNetworking

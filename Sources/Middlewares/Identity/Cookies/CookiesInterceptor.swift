@@ -69,7 +69,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// `cookies` may be inside `retry`: each attempt then carries the cookies that the previous attempt received.
     ///
     /// The jar ignores the cookies of a response from the cache, because it stored them when the response first arrived
-    /// (``Transport/HTTPResponse/receivedCookies``).
+    /// (``InterceptorsTransport/HTTPResponse/receivedCookies``).
     ///
     /// A `Cookie` field already in the request stays first, and the jar adds its cookies except those with a name in that
     /// field. A cookie goes to the host that set it, or to the hosts of its domain, on any port (RFC 6265).

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// A parsed `Set-Cookie` field (RFC 6265 §5.2), before the jar checks whether its host may set the cookie.
 struct SetCookie: Sendable, Hashable {

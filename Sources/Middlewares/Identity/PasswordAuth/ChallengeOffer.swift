@@ -1,4 +1,4 @@
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// The challenges of a 401 or 407 that this interceptor can answer.
 struct ChallengeOffer: Sendable {

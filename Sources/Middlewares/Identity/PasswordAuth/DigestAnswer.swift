@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// The credentials for one request in response to a digest challenge (RFC 7616 §3.4).
 struct DigestAnswer: Sendable {

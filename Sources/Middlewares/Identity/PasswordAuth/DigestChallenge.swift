@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// A challenge of the digest scheme (RFC 7616 §3.3) that this package can answer.
 struct DigestChallenge: Sendable, Hashable {

@@ -35,21 +35,21 @@ extension Interceptor where Self == AnyInterceptor {
     ///   401 after a redirect that an inner interceptor followed and that changed the method: the server has already acted on
     ///   the request.
     /// - Names and passwords are sent as UTF-8, and only to their origins. A request that already has an `Authorization` field
-    ///   keeps that field. To send a request without credentials, set ``Transport/HTTPContext/authorization`` in its
+    ///   keeps that field. To send a request without credentials, set ``InterceptorsTransport/HTTPContext/authorization`` in its
     ///   context.
     /// - With ``AuthorizationMode/notRenewed``, a 401 to a request with credentials goes to the caller. The closure isn't
     ///   called again, and the credential stays in use. A first challenge and a stale nonce are still answered.
     /// - If the challenged request used up a one-shot body, the call fails with `HTTPErrorCode.bodyNotReplayable`. The
     ///   next call carries the answer in advance.
     /// - If the scheme can't carry the name or the password, the call fails with
-    ///   ``Transport/HTTPErrorCode/invalidCredential``.
+    ///   ``InterceptorsTransport/HTTPErrorCode/invalidCredential``.
     ///
     /// Copies share their knowledge of servers, so the same value can be part of several chains.
     ///
     /// - Parameters:
     ///   - schemes: the schemes that it may use.
     ///   - origins: the origins whose challenges are answered; `nil` for the origin of the base URL of the client that sends
-    ///     a request. Without either, a request fails with ``Transport/HTTPErrorCode/unknownOrigin``.
+    ///     a request. Without either, a request fails with ``InterceptorsTransport/HTTPErrorCode/unknownOrigin``.
     ///   - session: ends the use of a user's credentials.
     ///   - time: the source of a digest's client nonces.
     ///   - credentials: called once for each challenge to answer, with its realm and origin. `nil` leaves the challenge to the

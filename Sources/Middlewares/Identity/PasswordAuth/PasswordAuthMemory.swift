@@ -1,4 +1,4 @@
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 internal import Synchronization
 
 /// The memory that all copies of an interceptor share, until the user of their session changes.

@@ -1,4 +1,4 @@
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// The reason that a 401 or 407 went to the caller. The description of its error and the journal give the reason.
 struct UnansweredChallenge: ContextNote, Error {

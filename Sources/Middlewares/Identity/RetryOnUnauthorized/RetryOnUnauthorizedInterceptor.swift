@@ -125,7 +125,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// - A first rejection goes to the caller if it doesn't concern the credential. The request went to another origin, had an
     ///   `Authorization` field, belongs to a session that a sign-out has ended, or is part of the refresh
     ///   (`Task.isRefreshingCredential`). Or its context says that a rejection means something else
-    ///   (``Transport/HTTPContext/authorization``).
+    ///   (``InterceptorsTransport/HTTPContext/authorization``).
     /// - A first rejection also goes to the caller after a redirect that an inner interceptor followed and that changed the
     ///   method: the server has already acted on the request. If a request isn't idempotent, its rejection goes to the caller
     ///   when the server may have acted on an earlier attempt of an inner `retry`.
@@ -134,8 +134,8 @@ extension Interceptor where Self == AnyInterceptor {
     ///   `pause`.
     /// - If the body can't be sent again, the call fails with `HTTPErrorCode.bodyNotReplayable` after the refresh, so
     ///   that the caller's next call with a new body succeeds.
-    /// - If the refresh fails, the caller gets ``Transport/HTTPErrorCode/refreshFailed`` with the refresh's error as the cause, or
-    ///   ``Transport/HTTPErrorCode/signedOut`` if the session ends. If `bearerAuth` is outside this interceptor, the call fails with ``Transport/HTTPErrorCode/wrongOrder``.
+    /// - If the refresh fails, the caller gets ``InterceptorsTransport/HTTPErrorCode/refreshFailed`` with the refresh's error as the cause, or
+    ///   ``InterceptorsTransport/HTTPErrorCode/signedOut`` if the session ends. If `bearerAuth` is outside this interceptor, the call fails with ``InterceptorsTransport/HTTPErrorCode/wrongOrder``.
     ///
     /// An interceptor that limits concurrency must be inside both this interceptor and `bearerAuth`, or let the requests of a
     /// refresh pass (`Task.isRefreshingCredential`). Otherwise the requests that wait for the refresh may hold all permits, and

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// The canonical form of a request, which client and server both hash (AWS Signature Version 4, "Create a canonical
 /// request").

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// AWS Signature Version 4: the signer of `.awsV4(…)`.
 struct AWSSignatureV4: Sendable {

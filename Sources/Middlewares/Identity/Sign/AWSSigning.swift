@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 extension AWSSignatureV4 {
     private static let algorithm = "AWS4-HMAC-SHA256"

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// HTTP message signatures (RFC 9421): the signer of `.hmacSHA256(…)`.
 struct HTTPMessageSignature: Sendable {

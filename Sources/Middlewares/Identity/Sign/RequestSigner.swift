@@ -20,7 +20,7 @@ public struct RequestSigner: Sendable {
     ///
     /// If the closure throws, the caller gets the error and nothing is sent.
     ///
-    /// - Parameter sign: receives the request, whose restartable body has a digest (``Transport/HTTPBody/sha256()``), and the time of
+    /// - Parameter sign: receives the request, whose restartable body has a digest (``InterceptorsTransport/HTTPBody/sha256()``), and the time of
     ///   signing.
     public init(_ sign: @escaping @Sendable (_ request: inout HTTPRequest, _ date: Date) async throws -> Void) {
         body = sign

@@ -78,7 +78,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///
     /// ## Behaviour
     /// Requests to other origins pass unsigned. A request that should be signed but can't be isn't sent: it fails with the
-    /// signer's error, or with ``Transport/HTTPErrorCode/unknownOrigin`` if neither `origins` nor the client names an origin.
+    /// signer's error, or with ``InterceptorsTransport/HTTPErrorCode/unknownOrigin`` if neither `origins` nor the client names an origin.
     ///
     /// - Parameters:
     ///   - signer: adds the signatures.

@@ -10,7 +10,7 @@
 ///     span.end()
 /// }
 /// ```
-/// Pass it to ``Interceptors/Interceptor/tracing(to:)``. For swift-distributed-tracing and OpenTelemetry's names, use the package
+/// Pass it to ``InterceptorsCore/Interceptor/tracing(to:)``. For swift-distributed-tracing and OpenTelemetry's names, use the package
 /// `Adapters/Observability`.
 public struct SpanReporter: Sendable {
     /// Begins a span, and returns the closure that ends it.
@@ -22,7 +22,7 @@ public struct SpanReporter: Sendable {
     ///   - begin: begins a span for a request that is about to be passed on. The closure may add fields that tell the server
     ///     about the span, and values to the request's context for interceptors further inside. Report
     ///     `HTTPRequest.summary` rather than the URL, which may hold secrets. `HTTPContext.endpoint` may name the endpoint,
-    ///     and ``Transport/HTTPContext/resendCount`` counts earlier attempts of the call.
+    ///     and ``InterceptorsTransport/HTTPContext/resendCount`` counts earlier attempts of the call.
     ///   - end: ends the span. Called exactly once for each span, on any thread.
     public init<Span: Sendable>(
         begin: @escaping @Sendable (_ request: inout HTTPRequest) -> Span,

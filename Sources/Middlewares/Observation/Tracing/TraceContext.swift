@@ -1,4 +1,4 @@
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// A position in a distributed trace (W3C Trace Context): a trace, a span in it, and whether the trace is recorded.
 ///

@@ -76,7 +76,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// - Inside or outside `sign`: by default, the ready-made signers don't cover these fields.
     ///
     /// ## Behaviour
-    /// A request with a valid `traceparent`, or a trace in its context (``Transport/HTTPContext/trace``), becomes a new span of that
+    /// A request with a valid `traceparent`, or a trace in its context (``InterceptorsTransport/HTTPContext/trace``), becomes a new span of that
     /// trace, with the same sampling decision. An invalid `traceparent` is replaced with a new trace and its `tracestate` is
     /// dropped, as the recommendation demands. The response's context has the span.
     ///

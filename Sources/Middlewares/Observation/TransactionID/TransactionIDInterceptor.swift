@@ -1,4 +1,4 @@
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 internal import Synchronization
 
 /// The implementation of `.transactionID(…)`, documented there.

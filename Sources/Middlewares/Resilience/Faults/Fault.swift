@@ -1,4 +1,4 @@
-public import Interceptors
+public import InterceptorsCore
 
 /// A failure that `faults` injects, for tests and for a debug menu.
 ///

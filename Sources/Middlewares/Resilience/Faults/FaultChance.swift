@@ -1,4 +1,4 @@
-internal import Interceptors
+internal import InterceptorsCore
 
 /// The random numbers of one request's faults.
 ///

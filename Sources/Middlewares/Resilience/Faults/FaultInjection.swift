@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 
 /// Lets one chosen fault happen to one request.
 struct FaultInjection {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 internal import Synchronization
 
 /// Faults that a program switches on and off while it runs, all at once or each by itself.
@@ -39,7 +39,7 @@ public final class FaultSwitch: Sendable {
     /// - Parameters:
     ///   - faults: the faults. For one request, all waits come first. Then the first other fault that is chosen happens.
     ///   - seed: makes the random choices the same each time; by default they come from the random source of
-    ///     ``Interceptors/Interceptor/faults(_:time:)``.
+    ///     ``InterceptorsCore/Interceptor/faults(_:time:)``.
     ///   - isOn: whether any fault happens.
     public convenience init(_ faults: Fault..., seed: UInt64? = nil, isOn: Bool = true) {
         self.init(faults, seed: seed, isOn: isOn)

@@ -1,5 +1,5 @@
 internal import Foundation
-public import Interceptors
+public import InterceptorsCore
 
 /// The implementation of `.faults(…)`, documented there.
 struct FaultsInterceptor: Interceptor {

@@ -1,4 +1,4 @@
-internal import Interceptors
+internal import InterceptorsCore
 
 /// The time limit at which a call without a response ends.
 struct SilenceLimit {

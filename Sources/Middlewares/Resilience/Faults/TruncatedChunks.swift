@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 
 /// The first bytes of a stream, and then an error.
 struct TruncatedChunks: AsyncSequence, Sendable {

@@ -41,7 +41,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// ## Behaviour
     /// - Only safe requests (RFC 9110 §9.2.1) whose body can be sent again get a second attempt; all others are passed on once.
     ///   There is no second attempt if the first ends within the delay, with any outcome; if the budget is used up; or if the
-    ///   call's deadline (``Transport/HTTPContext/deadline``) leaves no time for it.
+    ///   call's deadline (``InterceptorsTransport/HTTPContext/deadline``) leaves no time for it.
     /// - The first good outcome wins. A bad outcome, by default an error or a status 429 or 5xx, waits for the other attempt.
     ///   If both are bad, the call ends with the outcome of the first attempt.
     /// - A bad streamed response doesn't wait, because it holds the connection and the permit that the other attempt may need.
@@ -49,8 +49,8 @@ extension Interceptor where Self == AnyInterceptor {
     /// - The losing attempt is cancelled and awaited, so that no work continues after the call; its response is discarded. An
     ///   inner interceptor or transport that ignores cancellation delays the call.
     /// - Cancelling the call cancels both attempts.
-    /// - The response names the winning attempt (``Transport/HTTPContext/hedgeWinner``). The second request is marked
-    ///   (``Transport/HTTPContext/isHedge``) and reports neither progress nor interim responses.
+    /// - The response names the winning attempt (``InterceptorsTransport/HTTPContext/hedgeWinner``). The second request is marked
+    ///   (``InterceptorsTransport/HTTPContext/isHedge``) and reports neither progress nor interim responses.
     ///
     /// - Parameters:
     ///   - delay: the time to wait for a response before the second attempt.

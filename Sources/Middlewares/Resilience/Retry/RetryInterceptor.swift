@@ -140,10 +140,10 @@ extension Interceptor where Self == AnyInterceptor {
     /// - Each attempt sends the request as it reached this interceptor. ``RetryPolicy`` decides when; by default, `retry` never
     ///   repeats a request that isn't idempotent and that the server may have acted on.
     /// - The caller gets the last outcome, a response with its status or an error, unchanged except for its context. The
-    ///   context lists the attempts and the reason they ended (``Transport/HTTPContext/attempts``), also on an error that is an
+    ///   context lists the attempts and the reason they ended (``InterceptorsTransport/HTTPContext/attempts``), also on an error that is an
     ///   `HTTPError`.
     /// - The body of a response that isn't returned is discarded before the wait.
-    /// - No attempt starts if the deadline (``Transport/HTTPContext/deadline``) leaves no time for a wait before it.
+    /// - No attempt starts if the deadline (``InterceptorsTransport/HTTPContext/deadline``) leaves no time for a wait before it.
     /// - Cancelling the task ends a wait at once with `CancellationError`, which is never retried.
     ///
     /// ```swift

@@ -10,7 +10,7 @@ internal import Foundation
 /// ```
 /// ## When a request may be sent again
 /// An idempotent request (RFC 9110 §9.2.2) may always be sent again. A request is idempotent by its method, by an
-/// `Idempotency-Key` field, or because its context says so (``Transport/HTTPContext/isIdempotent``), which overrides the other two.
+/// `Idempotency-Key` field, or because its context says so (``InterceptorsTransport/HTTPContext/isIdempotent``), which overrides the other two.
 ///
 /// Any other request may be sent again only if the server certainly didn't act on it:
 /// - The response is a 408, 421, 425 or 429, or a 413 or 503 with a `Retry-After`.

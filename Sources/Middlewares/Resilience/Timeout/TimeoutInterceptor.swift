@@ -110,7 +110,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// - Inside them, the limit applies to each attempt.
     ///
     /// ## Behaviour
-    /// - The interceptor passes its deadline on (``Transport/HTTPContext/deadline``), so that an inner retry doesn't start an attempt
+    /// - The interceptor passes its deadline on (``InterceptorsTransport/HTTPContext/deadline``), so that an inner retry doesn't start an attempt
     ///   that can't end in time. The interceptor also enforces a deadline that the caller set on the request; `.timeout()`
     ///   without a limit does only that.
     /// - At the deadline the rest of the chain is cancelled and awaited, so that no work continues after the call. The call
@@ -118,7 +118,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///   inner interceptor or transport that ignores cancellation delays the failure.
     /// - If the call still waited for one of the transport's own connections (`CurlTransport.ConnectionLimits`), the error says so and
     ///   is `sentNothing`. It doesn't open a circuit breaker, and a retry repeats even a POST.
-    /// - The error's context holds facts noted by inner interceptors, such as a retry's attempts (``Transport/HTTPContext/attempts``).
+    /// - The error's context holds facts noted by inner interceptors, such as a retry's attempts (``InterceptorsTransport/HTTPContext/attempts``).
     /// - Cancelling the caller's task still throws `CancellationError`.
     /// - The time keeps running while an app is suspended, because the caller keeps waiting. With a `SuspendingClock`, the time
     ///   stops while the machine sleeps.

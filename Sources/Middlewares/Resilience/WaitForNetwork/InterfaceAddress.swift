@@ -1,4 +1,4 @@
-internal import Interceptors
+internal import InterceptorsCore
 
 /// An address of one of a machine's network interfaces, as `getifaddrs` of Linux lists it.
 struct InterfaceAddress: Sendable, Hashable {

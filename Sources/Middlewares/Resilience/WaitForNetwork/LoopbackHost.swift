@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 
 /// Tells the hosts that are the machine itself, which requests reach without a network.
 enum LoopbackHost {

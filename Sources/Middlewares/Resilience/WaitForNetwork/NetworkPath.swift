@@ -1,4 +1,4 @@
-public import Interceptors
+public import InterceptorsCore
 
 /// The network that a system would use for a request now, as far as it knows.
 ///

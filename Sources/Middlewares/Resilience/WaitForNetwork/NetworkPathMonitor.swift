@@ -1,4 +1,4 @@
-internal import Interceptors
+internal import InterceptorsCore
 internal import Synchronization
 
 /// Knows the current network path, and wakes the requests that wait for another one.

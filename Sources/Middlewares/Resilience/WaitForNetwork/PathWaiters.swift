@@ -1,4 +1,4 @@
-internal import Interceptors
+internal import InterceptorsCore
 
 /// The current path and the requests that wait for a better one, as a value without side effects.
 ///

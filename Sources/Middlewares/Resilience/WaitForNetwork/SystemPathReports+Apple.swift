@@ -1,7 +1,7 @@
 // Not on watchOS, where `NWPathMonitor` finds no network for ordinary apps although URLSession has one (Apple's TN3135).
 #if canImport(Network) && !os(watchOS) && !os(Linux)
 internal import Dispatch
-internal import Interceptors
+internal import InterceptorsCore
 internal import Network
 internal import Synchronization
 

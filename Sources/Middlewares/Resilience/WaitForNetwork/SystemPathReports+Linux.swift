@@ -1,6 +1,6 @@
 #if os(Linux)
 internal import Dispatch
-internal import Interceptors
+internal import InterceptorsCore
 internal import Synchronization
 
 #if canImport(Glibc)

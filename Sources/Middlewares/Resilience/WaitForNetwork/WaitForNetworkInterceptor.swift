@@ -1,4 +1,4 @@
-public import Interceptors
+public import InterceptorsCore
 
 /// The implementation of `.waitForNetwork(…)`, documented there.
 struct WaitForNetworkInterceptor: Interceptor {
@@ -107,12 +107,12 @@ extension Interceptor where Self == AnyInterceptor {
     ///   network that comes and goes costs at most a failed attempt.
     /// - A request that excludes kinds of network (`HTTPContext.network`) waits on such a path too. When the time is
     ///   up, the transport decides: `URLSessionTransport` on Apple's platforms then fails with `HTTPErrorCode.offline`.
-    /// - A wait takes at most half of the time that remains before the call's deadline (``Transport/HTTPContext/deadline``). The
+    /// - A wait takes at most half of the time that remains before the call's deadline (``InterceptorsTransport/HTTPContext/deadline``). The
     ///   other half is for the attempt.
     /// - A cancelled request stops waiting at once with `CancellationError`.
     /// - A request to `localhost`, `127.0.0.0/8`, `[::1]` or `0.0.0.0` never waits. Neither does a request that no transport may
     ///   send, such as one with the cache mode `.offline`.
-    /// - ``Transport/HTTPContext/networkWait`` of the response or the error is the time that the request waited. The journal has a
+    /// - ``InterceptorsTransport/HTTPContext/networkWait`` of the response or the error is the time that the request waited. The journal has a
     ///   note.
     /// - Each reconnection of a stream and each attempt of a download passes the chain, so it waits too.
     ///

@@ -56,7 +56,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///
     /// ## When requests are identical
     /// Both are GETs without content, and have the same URL, header fields, client origin, time limits, buffer limit, excluded
-    /// networks (`HTTPContext.network`) and cache use (``Transport/HTTPContext/cacheMode``, `HTTPContext.cachePartition`).
+    /// networks (`HTTPContext.network`) and cache use (``InterceptorsTransport/HTTPContext/cacheMode``, `HTTPContext.cachePartition`).
     ///
     /// Every field counts, except those that only label requests: `TransactionId`, `X-Request-ID`, `X-Correlation-ID`,
     /// `traceparent`, `tracestate`, `baggage`, and those that `ignoring` adds. A field with a sensitive name
@@ -75,13 +75,13 @@ extension Interceptor where Self == AnyInterceptor {
     ///   next request starts a new one.
     /// - Cookies that the response sets go only to the request that started the exchange.
     /// - All waiting callers get the exchange's error, and the next request starts a new exchange.
-    /// - Each caller leaves at its deadline (``Transport/HTTPContext/deadline``) with `HTTPErrorCode.timedOut`; the exchange has
+    /// - Each caller leaves at its deadline (``InterceptorsTransport/HTTPContext/deadline``) with `HTTPErrorCode.timedOut`; the exchange has
     ///   the latest of these deadlines.
     /// - After an unsafe request (RFC 9110 §9.2.1) ends, no request joins a GET to the same origin that started before. So a
     ///   caller that writes and then reads sees the change.
     ///
     /// The exchange has the context, the priority and the task-local values of the request that started it. A response to any
-    /// other request is marked ``Transport/HTTPContext/isCoalesced``.
+    /// other request is marked ``InterceptorsTransport/HTTPContext/isCoalesced``.
     ///
     /// - Parameters:
     ///   - ignored: further header fields that don't affect the response.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// All properties of a request that could affect its response. Requests with equal identities may share an exchange.
 struct ExchangeIdentity: Sendable, Hashable {

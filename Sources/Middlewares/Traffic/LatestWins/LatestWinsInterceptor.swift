@@ -1,4 +1,4 @@
-internal import Interceptors
+internal import InterceptorsCore
 internal import Synchronization
 
 /// The implementation of `.latestWins(…)`, documented there.

@@ -71,7 +71,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// ## Behaviour
     /// - First come, first served, with one exception: a request for a host at its limit is passed by requests for other hosts.
     /// - A cancelled request leaves the line at once with `CancellationError`, and no permit is lost.
-    /// - Waiting ends at the call's deadline (``Transport/HTTPContext/deadline``) with `HTTPErrorCode.timedOut`.
+    /// - Waiting ends at the call's deadline (``InterceptorsTransport/HTTPContext/deadline``) with `HTTPErrorCode.timedOut`.
     /// - If the line is limited, a request that finds it full fails at once with ``LimitError``.
     /// - A buffered response releases its permit when it arrives. A streamed response keeps the connection busy, and so holds
     ///   its permit until its body ends, fails, is discarded (`HTTPBody.discard()`) or is deallocated. Code that keeps a

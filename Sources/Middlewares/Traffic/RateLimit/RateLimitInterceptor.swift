@@ -56,7 +56,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// ## Behaviour
     /// - First come, first served. With `perHost`, each host has a separate waiting line.
     /// - A cancelled request stops waiting at once with `CancellationError` and takes no token; the requests behind it move up.
-    /// - A request that can't get a token before the call's deadline (``Transport/HTTPContext/deadline``) fails at once with
+    /// - A request that can't get a token before the call's deadline (``InterceptorsTransport/HTTPContext/deadline``) fails at once with
     ///   `HTTPErrorCode.timedOut`. A request still waiting at the deadline fails then, with the same error.
     /// - A request that finds the waiting line full, or would have to wait longer than allowed, fails at once with
     ///   ``LimitError``.

@@ -1,5 +1,5 @@
 #if os(Linux)
-internal import COpenSSL
+internal import CInterceptorsOpenSSL
 internal import Foundation
 
 /// Verifies servers' chains according to the TLS settings, in place of OpenSSL's own verification.

@@ -1,5 +1,5 @@
 #if os(Linux)
-internal import COpenSSL
+internal import CInterceptorsOpenSSL
 internal import Foundation
 
 extension ClientIdentity {

@@ -1,5 +1,5 @@
 #if os(Linux)
-internal import COpenSSL
+internal import CInterceptorsOpenSSL
 package import Foundation
 
 /// The system's OpenSSL, if installed.

@@ -63,7 +63,7 @@ public struct PinListKey: Sendable, Hashable {
 }
 
 #if os(Linux)
-internal import COpenSSL
+internal import CInterceptorsOpenSSL
 
 extension PinListKey {
     private func checkUsable() throws {

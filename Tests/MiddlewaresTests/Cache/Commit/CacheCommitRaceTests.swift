@@ -1,9 +1,9 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// Requests that race. INTERCEPTORS_CACHE_RACES sets the number of races for each of the 18 cases. With
 /// INTERCEPTORS_FULL_LOAD each case runs 5,600, which makes 100,800.

@@ -1,8 +1,8 @@
 import Foundation
-import Middlewares
+import Interceptors
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// Forces every order in which the steps of two calls can happen.
 @Suite(.againstHanging) struct CacheCommitTests {

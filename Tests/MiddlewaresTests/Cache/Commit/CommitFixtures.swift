@@ -1,11 +1,11 @@
 import Foundation
-import Middlewares
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// An origin whose resources have a version as their content. A POST raises the version.
 final class VersionedOrigin: Transport {

@@ -1,5 +1,5 @@
 import Foundation
-import Middlewares
+import Interceptors
 import Synchronization
 
 /// A store in memory with one fault. Each fault has the name of the rule that finds it.

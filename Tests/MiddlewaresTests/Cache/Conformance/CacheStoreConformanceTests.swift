@@ -1,9 +1,9 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
 import Testing
 
-@testable import MiddlewaresTesting
+@testable import InterceptorsTesting
 
 @Suite(.againstHanging, .heavy) struct CacheStoreConformanceTests {
     typealias Rule = CacheStoreConformance.Rule

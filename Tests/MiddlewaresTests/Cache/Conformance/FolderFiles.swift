@@ -1,5 +1,5 @@
 import Foundation
-import Middlewares
+import Interceptors
 
 #if canImport(Darwin)
 import Darwin

@@ -1,10 +1,10 @@
 import Foundation
-import Middlewares
+import Interceptors
+import InterceptorsTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 @Suite(.againstHanging) struct DiskCacheStoreTests {
     private let directory = TemporaryDirectory()

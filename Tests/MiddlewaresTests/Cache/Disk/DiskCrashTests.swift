@@ -1,10 +1,10 @@
 #if os(Linux) || os(macOS)
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 #if canImport(Darwin)
 import Darwin

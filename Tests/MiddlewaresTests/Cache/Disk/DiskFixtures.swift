@@ -1,9 +1,9 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 #if canImport(Darwin)
 import Darwin
@@ -72,7 +72,7 @@ extension CacheWriter {
 struct CacheChild {
     private let process: ChildProcess
 
-    static var program: String? { Program.path(of: "CacheProcess") }
+    static var program: String? { Program.path(of: "InterceptorsCacheProcess") }
 
     init(_ arguments: [String]) throws { process = try ChildProcess(try #require(Self.program), arguments) }
 

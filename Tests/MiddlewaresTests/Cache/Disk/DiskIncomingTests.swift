@@ -1,8 +1,8 @@
 import Foundation
-import Middlewares
+import Interceptors
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// Bodies that are still being received.
 @Suite(.againstHanging) struct DiskIncomingTests {

@@ -1,13 +1,13 @@
 #if os(Linux)
 import Foundation
 import Glibc
-import Middlewares
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Synchronization
-import TestSupport
 import Testing
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// Leaks of a process. Each test runs in a separate process, because other tests have descriptors and memory, too.
 @Suite(.againstHanging, .heavy) struct DiskLeakTests {

@@ -1,9 +1,9 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// Counts that were lost, and the directories of older layouts.
 @Suite(.againstHanging) struct DiskRemainsTests {

@@ -1,10 +1,10 @@
 import Foundation
-import HTTPSyntax
-import TestSupport
+import InterceptorsSyntax
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// A store's files reveal no credentials of requests.
 @Suite(.againstHanging) struct DiskSecretsTests {

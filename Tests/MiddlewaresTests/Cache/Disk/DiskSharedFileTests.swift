@@ -1,9 +1,9 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// A cleaner removes single files that the stores over a directory share, while a store holds them open.
 @Suite(.againstHanging) struct DiskSharedFileTests {

@@ -1,9 +1,9 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// The behaviour of a private cache as its caller sees it, ordered by the topics that cache comparisons use, with each
 /// store.

@@ -1,6 +1,6 @@
-import Middlewares
+import Interceptors
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 extension Scenario {
     private static func isFresh(_ lines: String..., age: Int = 1, status: HTTPResponse.Status = 200) -> Scenario {

@@ -1,6 +1,6 @@
-import Middlewares
+import Interceptors
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 extension Scenario {
     private static let kept = Step.fetch(["Cache-Control: max-age=60"])

@@ -1,6 +1,6 @@
-import Middlewares
+import Interceptors
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 // Parts of the text 0123456789. Steps without `fetch` must not reach the server.
 extension Scenario {

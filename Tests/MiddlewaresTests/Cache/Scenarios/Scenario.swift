@@ -1,8 +1,8 @@
 import Foundation
-import Middlewares
+import Interceptors
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// Requests one after another, each with the server's answer, if it is asked, and the expected response.
 struct Scenario: Sendable, CustomTestStringConvertible {

@@ -1,6 +1,6 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
 import Testing
 
 // Envelopes that have no code.

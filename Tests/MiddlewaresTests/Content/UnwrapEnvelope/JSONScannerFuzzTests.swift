@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// All random values come from seeds, so a failure can be repeated.
 @Suite(.againstHanging) struct JSONScannerFuzzTests {

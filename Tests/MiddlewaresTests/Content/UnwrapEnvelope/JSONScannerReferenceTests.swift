@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// Compares the scanner, which reads 64 bytes at once, with a scanner that reads each byte. The texts are random, or have
 /// a special character at each index of a block. All random values come from seeds, so a failure can be repeated.

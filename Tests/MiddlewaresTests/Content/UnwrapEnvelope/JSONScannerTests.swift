@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 @Suite(.againstHanging) struct JSONScannerTests {
     /// The text found at a path, or `nil`.

@@ -1,4 +1,4 @@
-import TestSupport
+import InterceptorsTestSupport
 
 /// Valid JSON that is hard to read: escapes, brackets and quotes in strings, equal names, odd whitespace.
 enum RandomJSON {

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Middlewares
+import Interceptors
 import Testing
 
 @Suite(.againstHanging) struct UnwrapEnvelopeInterceptorTests {

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
 import Testing
 
 extension UnwrapEnvelopeInterceptorTests {

@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// A server that answers 200 to the tokens it accepts, and 401 to anything else.
 final class TokenServer: Transport {

@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// Many tasks at once, in any order. The expectations hold in every order.
 @Suite(.againstHanging, .heavy)

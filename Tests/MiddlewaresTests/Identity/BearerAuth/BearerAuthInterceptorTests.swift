@@ -1,9 +1,9 @@
 import Foundation
+import InterceptorsTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 @Suite(.againstHanging)
 struct BearerAuthInterceptorTests {

@@ -1,9 +1,9 @@
 import Foundation
+import InterceptorsTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// `bearerAuth` with a constant and with a closure, which must be as careful as `bearerAuth` with a store.
 @Suite(.againstHanging) struct BearerTokenTests {

@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// Refreshes whose closure gets the client that needs the token.
 @Suite(.againstHanging) struct RefreshClientTests {

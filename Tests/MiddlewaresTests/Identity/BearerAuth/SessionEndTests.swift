@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// A refresh that failed for good ends the session.
 @Suite(.againstHanging) struct SessionEndTests {

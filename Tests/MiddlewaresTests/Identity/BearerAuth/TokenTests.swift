@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 @Suite(.againstHanging) struct TokenTests {
     private let secret = TokenStore.Token(

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// Cookie hosts are compared in the same form as the hosts of request origins.
 @Suite(.againstHanging) struct CookieHostTests {

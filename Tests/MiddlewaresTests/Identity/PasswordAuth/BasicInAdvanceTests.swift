@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// Basic credentials that were sent in advance and rejected.
 @Suite(.againstHanging) struct BasicInAdvanceTests {

@@ -1,8 +1,8 @@
 import Foundation
-import HTTPSyntax
+import InterceptorsSyntax
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 @Suite(.againstHanging) struct DigestChallengeTests {
     private func challenges(_ value: String) -> [Challenge] { Challenge.all(in: value) }

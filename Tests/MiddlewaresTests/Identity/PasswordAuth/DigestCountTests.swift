@@ -1,9 +1,9 @@
 import Foundation
-import HTTPSyntax
-import TestSupport
+import InterceptorsSyntax
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// A nonce's count is never used twice, and a late rejection of an old nonce doesn't reset the newer count.
 @Suite(.againstHanging)

@@ -1,8 +1,8 @@
 import Foundation
-import HTTPSyntax
-import TestSupport
+import InterceptorsSyntax
+import InterceptorsTestSupport
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// A server that sends a digest challenge, and checks each answer by the definitions of RFC 7616.
 final class DigestServer: Transport {

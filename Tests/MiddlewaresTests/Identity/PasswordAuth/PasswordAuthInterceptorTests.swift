@@ -1,9 +1,9 @@
 import Foundation
-import HTTPSyntax
-import TestSupport
+import InterceptorsSyntax
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 @Suite(.againstHanging) struct PasswordAuthInterceptorTests {
     private static let home = URL(string: "https://api.example.com/dir/index.html?a=b")!

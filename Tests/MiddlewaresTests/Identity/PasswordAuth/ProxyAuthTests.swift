@@ -1,10 +1,10 @@
 import Foundation
-import HTTPSyntax
-import TestSupport
+import InterceptorsSyntax
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// A proxy's 407 is answered like a server's 401.
 @Suite(.againstHanging) struct ProxyAuthTests {

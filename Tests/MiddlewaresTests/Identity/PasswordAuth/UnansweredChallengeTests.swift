@@ -1,9 +1,9 @@
 import Foundation
-import HTTPSyntax
-import TestSupport
+import InterceptorsSyntax
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// A 401 that goes to the caller says why it wasn't answered.
 @Suite(.againstHanging) struct UnansweredChallengeTests {

@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// A concurrency limit must not block the refresh that the holders of its permits wait for.
 @Suite(.againstHanging)

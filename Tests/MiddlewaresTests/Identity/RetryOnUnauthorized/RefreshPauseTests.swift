@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// If a server rejects every new token, not every request causes a refresh.
 @Suite(.againstHanging) struct RefreshPauseTests {

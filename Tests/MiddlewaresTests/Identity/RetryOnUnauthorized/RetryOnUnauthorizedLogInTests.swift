@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// `retryOnUnauthorized` with a closure, for credentials other than bearer tokens.
 @Suite(.againstHanging)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 @Suite(.againstHanging) struct AWSCanonicalRequestTests {
     @Test func pathsAreEncodedAsTheyStandOnTheWireButForS3AsWhatTheyMean() {

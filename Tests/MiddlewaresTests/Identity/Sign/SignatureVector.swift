@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// A case of AWS's test vectors (aws-sig-v4-test-suite). All are for 2015-08-30 12:36:00 UTC, us-east-1, `service`.
 struct SignatureVector: Sendable, CustomTestStringConvertible {

@@ -1,5 +1,5 @@
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
 
 final class LogRecorder: Sendable {
     private let kept = Notes<LogEntry>()

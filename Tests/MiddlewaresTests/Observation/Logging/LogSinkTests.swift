@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 @Suite(.againstHanging) struct LogSinkTests {
     @Test func entriesOfManyTasksAreWrittenWholeAndNotMingled() async throws {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 @Suite(.againstHanging) struct TraceContextTests {
     private static let traceID = "4bf92f3577b34da6a3ce929d0e0e4736"

@@ -1,10 +1,10 @@
 #if os(Linux)
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 @Suite(.againstHanging) struct CircuitBreakerOverCurlTests {
     /// 64 connections, a healthy server that takes 3 s, 200 calls, `connect` 5 s: the last call waits 9 s for a connection.

@@ -1,7 +1,7 @@
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 @Suite(.againstHanging) struct CircuitTests {
     /// An event and an expectation: one line of a table.

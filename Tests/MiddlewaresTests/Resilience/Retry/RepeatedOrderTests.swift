@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// A retry must not send an order again that the server may have acted on, whatever the error says.
 @Suite(.againstHanging)

@@ -1,4 +1,4 @@
-import Middlewares
+import Interceptors
 import Testing
 
 @Suite(.againstHanging) struct RetryBudgetTests {

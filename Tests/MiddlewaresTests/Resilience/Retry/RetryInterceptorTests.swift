@@ -1,8 +1,8 @@
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 /// Gives the answers in order, then repeats the last one.
 func answering(_ answers: [Result<HTTPResponse, any Error>]) -> Recorder {

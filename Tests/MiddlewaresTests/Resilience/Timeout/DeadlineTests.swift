@@ -1,6 +1,6 @@
-import Middlewares
+import Interceptors
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
 @Suite(.againstHanging) struct DeadlineTests {
     @Test func remainingTimeFollowsTheClock() {

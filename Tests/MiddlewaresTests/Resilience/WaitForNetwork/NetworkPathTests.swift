@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 @Suite(.againstHanging) struct NetworkPathTests {
     private static let cellular = NetworkPath(.satisfied, isExpensive: true)

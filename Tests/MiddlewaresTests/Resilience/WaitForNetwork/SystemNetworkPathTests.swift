@@ -1,7 +1,7 @@
 #if os(Linux)
 import Foundation
-import Middlewares
-import TestSupport
+import Interceptors
+import InterceptorsTestSupport
 import Testing
 
 /// The system's monitor, in a network namespace whose interfaces the test changes.
@@ -32,7 +32,7 @@ import Testing
     func thePathFollowsTheInterfacesAndReleasesItsSocket() async throws {
         let ip = try #require(Self.ip)
         let namespace = try #require(await Self.namespace())
-        let program = try #require(Program.path(of: "NetworkProcess"))
+        let program = try #require(Program.path(of: "InterceptorsNetworkProcess"))
         let result = try await Command.run(Self.unshare, namespace + [program, ip])
         #expect(
             result.text == """

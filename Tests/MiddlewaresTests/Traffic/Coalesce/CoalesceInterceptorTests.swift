@@ -1,9 +1,9 @@
 import Foundation
-import TestSupport
+import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
-import TransportTesting
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 /// Counts the calls that begin to wait for an exchange.
 func counting(_ tally: Tally) -> @Sendable (CoalesceEvent) -> Void {

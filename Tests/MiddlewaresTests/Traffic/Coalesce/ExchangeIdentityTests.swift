@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-@testable import Interceptors
-@testable import Middlewares
+@testable import InterceptorsCore
+@testable import InterceptorsMiddlewares
 
 @Suite(.againstHanging) struct ExchangeIdentityTests {
     private func identity(

@@ -1,7 +1,7 @@
-import TestSupport
+import InterceptorsTestSupport
 import Testing
 
-@testable import Middlewares
+@testable import InterceptorsMiddlewares
 
 @Suite(.againstHanging) struct TokenBucketTests {
     @Test func fullBucketGivesAllItsTokensAtOnceAndThenOneInEachInterval() {

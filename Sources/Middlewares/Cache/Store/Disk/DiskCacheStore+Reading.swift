@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 
 extension DiskCacheStore {
     /// Returns the entries of a key, and the generation of its shard. Bodies longer than 64 KiB are read on request.

@@ -1,5 +1,5 @@
 public import Foundation
-internal import Interceptors
+internal import InterceptorsCore
 
 /// Keeps responses in the files of a directory, up to limits; evicts the least recently used first.
 ///

@@ -1,4 +1,4 @@
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 /// The file name of a key's record: a shard and 32 digits, both from a SHA-256 of the key. A name reveals nothing of the key,
 /// and can't lead out of the directory.

@@ -1,4 +1,4 @@
-internal import Interceptors
+internal import InterceptorsCore
 
 /// The content of a record file: a key, the responses stored for it, and their short bodies.
 ///

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPSyntax
+internal import InterceptorsSyntax
 
 #if canImport(Darwin)
 internal import Darwin

@@ -1,4 +1,4 @@
-internal import CFiles
+internal import CInterceptorsFiles
 internal import Foundation
 
 #if canImport(Darwin)

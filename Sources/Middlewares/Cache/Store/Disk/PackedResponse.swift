@@ -1,4 +1,4 @@
-internal import Interceptors
+internal import InterceptorsCore
 internal import Synchronization
 
 /// A response as its record holds it. The selecting fields are parsed at once, the rest when it is needed: a request

@@ -1,4 +1,4 @@
-internal import Interceptors
+internal import InterceptorsCore
 
 struct ByteWriter {
     var bytes: [UInt8] = []

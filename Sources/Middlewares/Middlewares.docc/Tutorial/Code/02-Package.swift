@@ -10,7 +10,7 @@ let package = Package(
     targets: [
         .target(
             name: "Films",
-            dependencies: [.product(name: "Middlewares", package: "Interceptors")]
+            dependencies: [.product(name: "Interceptors", package: "Interceptors")]
         ),
         .testTarget(name: "FilmsTests", dependencies: ["Films"]),
     ]

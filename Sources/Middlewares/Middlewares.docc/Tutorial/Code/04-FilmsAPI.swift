@@ -1,5 +1,5 @@
 import Foundation
-import Middlewares
+import Interceptors
 
 public struct FilmsAPI: Sendable {
     private let client: Client

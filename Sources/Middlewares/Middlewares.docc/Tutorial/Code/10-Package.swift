@@ -10,11 +10,11 @@ let package = Package(
     targets: [
         .target(
             name: "Films",
-            dependencies: [.product(name: "Middlewares", package: "Interceptors")]
+            dependencies: [.product(name: "Interceptors", package: "Interceptors")]
         ),
         .executableTarget(
             name: "Demo",
-            dependencies: ["Films", .product(name: "TransportTesting", package: "Interceptors")]
+            dependencies: ["Films", .product(name: "InterceptorsTesting", package: "Interceptors")]
         ),
         .testTarget(name: "FilmsTests", dependencies: ["Films"]),
     ]

@@ -1,5 +1,5 @@
 import Films
-import TransportTesting
+import InterceptorsTesting
 
 @main struct Demo {
     static func main() async throws {

@@ -1,0 +1,58 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+func product(_ name: String) -> Target.Dependency { .product(name: name, package: "Interceptors") }
+
+/// A program that needs the library, the test kit and perhaps another product.
+func program(_ name: String, _ products: String...) -> Target {
+    .executableTarget(
+        name: name,
+        dependencies: (["Interceptors", "InterceptorsTesting"] + products).map(product),
+        path: name,
+        swiftSettings: settings
+    )
+}
+
+// A separate package, so that packages which depend on the library don't see the examples.
+let package = Package(
+    name: "Examples",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    dependencies: [.package(name: "Interceptors", path: "..")],
+    targets: [
+        program("Quickstart"),
+        program("Resilience"),
+        program("Caching"),
+        program("Offline", "InterceptorsRecordings"),
+        program("Streams"),
+        program("Posters", "InterceptorsImages"),
+        program("Downloads"),
+        program("Uploads"),
+        program("Background", "InterceptorsTransfers"),
+        // The interceptors are a library, so that tests can check them.
+        .target(
+            name: "ExampleInterceptors",
+            dependencies: [product("Interceptors")],
+            path: "Interceptors/Interceptors",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "WritingInterceptors",
+            dependencies: ["ExampleInterceptors", product("Interceptors")],
+            path: "Interceptors/Program",
+            swiftSettings: settings
+        ),
+        // The files in Tests/ExamplesTests/Support are links to those of the library's tests.
+        .testTarget(
+            name: "ExamplesTests",
+            dependencies: ["ExampleInterceptors", "Offline", product("Interceptors"), product("InterceptorsTesting")],
+            swiftSettings: settings
+        ),
+    ]
+)

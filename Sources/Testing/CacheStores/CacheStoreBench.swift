@@ -1,0 +1,102 @@
+internal import Foundation
+internal import InterceptorsMiddlewares
+
+extension CacheStoreConformance {
+    /// The store of one check.
+    struct Bench: Sendable {
+        let store: any CacheStore
+
+        func key(_ path: String, partition: String = "") throws -> CacheKey {
+            let key = URL(string: "https://a.example/\(path)").flatMap { CacheKey(url: $0, partition: partition) }
+            guard let key else { throw Observation(description: "The check's path \(path) is wrong.") }
+            return key
+        }
+
+        /// A response of the variant that the request field `Accept` selects.
+        func response(_ variant: String = "", fields: HTTPFields = [.cacheControl: "max-age=60"]) -> CachedResponse {
+            CachedResponse(
+                status: 203,
+                headerFields: fields,
+                selectingFields: [.accept: variant],
+                initialAge: 7,
+                responseTime: 1_767_225_600,
+                needsValidation: true
+            )
+        }
+
+        /// Stores a body in chunks through a writer, whatever the generation is.
+        func put(
+            _ body: Data,
+            _ key: CacheKey,
+            _ variant: String = "",
+            replacing entries: [CacheEntry.ID] = []
+        ) async throws {
+            try await put(body, of: response(variant), key, replacing: entries)
+        }
+
+        /// Stores a body in chunks through a writer, whatever the generation is.
+        func put(
+            _ body: Data,
+            of response: CachedResponse,
+            _ key: CacheKey,
+            replacing entries: [CacheEntry.ID] = []
+        ) async throws {
+            let writer = try await store.write(response, for: key, replacing: entries, length: Int64(body.count))
+            var rest = body[...]
+            while !rest.isEmpty {
+                try await writer.append(Data(rest.prefix(50_000)))
+                rest = rest.dropFirst(50_000)
+            }
+            let isStored = try await writer.commit { _ in true }
+            try expect(isStored, is: true, "The result of commit(if:)")
+        }
+
+        func entries(_ key: CacheKey) async throws -> [CacheEntry] { try await store.snapshot(of: key).entries }
+
+        func generation(_ key: CacheKey) async throws -> CacheGeneration {
+            try await store.snapshot(of: key).generation
+        }
+
+        /// The bodies of all entries of a key, as text, sorted.
+        func bodies(_ key: CacheKey) async throws -> [String] {
+            var bodies: [String] = []
+            for entry in try await entries(key) {
+                bodies.append(String(decoding: try await bytes(entry), as: UTF8.self))
+            }
+            return bodies.sorted()
+        }
+
+        func bytes(_ entry: CacheEntry, _ range: Range<Int64>? = nil) async throws -> Data {
+            try await entry.body(range).collect(upTo: 4 << 20)
+        }
+
+        func only(_ key: CacheKey) async throws -> CacheEntry {
+            let entries = try await entries(key)
+            try expect(entries.count, is: 1, "The number of entries of a key")
+            return entries[0]
+        }
+    }
+
+    /// Throws unless the values are equal. The subject begins a sentence, such as "The length".
+    static func expect<Value: Equatable>(_ value: Value, is expected: Value, _ subject: String) throws {
+        guard value != expected else { return }
+        throw Observation(description: "\(subject) was \(shown(value)) instead of \(shown(expected)).")
+    }
+
+    /// Throws if the values are equal. The subject begins a sentence, such as "The generation".
+    static func expect<Value: Equatable>(_ value: Value, isNot other: Value, _ subject: String) throws {
+        guard value == other else { return }
+        throw Observation(description: "\(subject) was \(shown(other)), as before.")
+    }
+
+    private static func shown<Value>(_ value: Value) -> String {
+        let text = "\(value)"
+        return text.count > 200 ? "\(text.prefix(200))… (\(text.count) characters)" : text
+    }
+}
+
+extension CacheStoreConformance.Bench {
+    private func expect<Value: Equatable>(_ value: Value, is expected: Value, _ subject: String) throws {
+        try CacheStoreConformance.expect(value, is: expected, subject)
+    }
+}

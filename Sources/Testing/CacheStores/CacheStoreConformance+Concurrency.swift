@@ -1,0 +1,166 @@
+internal import Foundation
+internal import InterceptorsMiddlewares
+
+// Tasks at the same time.
+extension CacheStoreConformance {
+    static let concurrencyRules: [Rule] = [
+        Rule(
+            Law(
+                "concurrentWritersOfAKeyLeaveOneWholeEntry",
+                expected: "Writers of a key at the same time must leave one entry with the body of one of them.",
+                harm: "Otherwise two screens that load the same file leave a mixture of both downloads.",
+                repair: "Give each writer a place of its bytes, and make the commit one step."
+            ),
+            seeds: 8
+        ) { bench in
+            let key = try bench.key("a")
+            try await withThrowingTaskGroup { group in
+                for number in 0..<16 {
+                    group.addTask { try await bench.put(Data(repeating: UInt8(number), count: 70_000 + number), key) }
+                }
+                try await group.waitForAll()
+            }
+            let bytes = try await bench.bytes(try await bench.only(key))
+            let number = bytes.first ?? 0
+            try expect(bytes, is: Data(repeating: number, count: 70_000 + Int(number)), "The body")
+        },
+        Rule(
+            Law(
+                "commitAndInvalidationExcludeEachOther",
+                expected:
+                    "A commit and an invalidation at the same time must leave no entry requested before the invalidation.",
+                harm: "Otherwise the program sometimes shows data from before the user's own change.",
+                repair: "Ask the closure and make the entry visible under one lock, without an await between them."
+            ),
+            seeds: 8
+        ) { bench in
+            for round in 0..<200 {
+                let key = try bench.key("\(round % 5)")
+                let generation = try await bench.generation(key)
+                try await withThrowingTaskGroup { group in
+                    group.addTask {
+                        let writer = try await bench.store.write(bench.response(), for: key, replacing: [], length: 1)
+                        try await writer.append(Data("x".utf8))
+                        _ = try await writer.commit { $0 == generation }
+                    }
+                    group.addTask {
+                        if round.isMultiple(of: 2) {
+                            try await bench.store.removeAll(of: key)
+                        } else {
+                            try await bench.store.removeAll { _ in true }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                // If the commit came first, the entry was removed; otherwise the generation had changed.
+                try expect(try await bench.entries(key).count, is: 0, "The number of entries in round \(round)")
+            }
+        },
+        Rule(
+            Law(
+                "writeThatHasReturnedIsSeenByEveryLaterLookup",
+                expected:
+                    "After commit(if:) has returned true, each later lookup must find an entry, also among other writers.",
+                harm: "Otherwise a page that was just loaded is loaded again, and offline it is missing.",
+                repair:
+                    "Return from commit(if:) only when the entry is visible, and don't join commits that are in progress."
+            ),
+            seeds: 8
+        ) { bench in
+            let key = try bench.key("a")
+            try await withThrowingTaskGroup { group in
+                for number in 0..<16 {
+                    group.addTask {
+                        try await bench.put(Data("\(number)".utf8), key)
+                        try expect(try await bench.entries(key).count, is: 1, "The number of entries after a commit")
+                    }
+                }
+                try await group.waitForAll()
+            }
+        },
+        Rule(
+            Law(
+                "replacingIsSeenAsOneStep",
+                expected:
+                    "While an entry is replaced, each lookup must find the old entry or the new one, never none or both.",
+                harm: "Otherwise requests go to the server for no reason, or find two answers.",
+                repair: "Remove the old entry and add the new one under one lock, or by renaming one file."
+            ),
+            seeds: 8
+        ) { bench in
+            let key = try bench.key("a")
+            @Sendable func put(_ version: Int) async throws {
+                let response = bench.response(fields: ["X-Version": "\(version)"])
+                try await bench.put(Data("\(version)".utf8), of: response, key)
+            }
+            try await put(0)
+            try await withThrowingTaskGroup { group in
+                group.addTask { for version in 1...20 { try await put(version) } }
+                for _ in 0..<3 {
+                    group.addTask {
+                        for _ in 0..<20 {
+                            let entry = try await bench.only(key)
+                            do {
+                                let body = String(decoding: try await bench.bytes(entry), as: UTF8.self)
+                                try expect(body, is: entry.response.headerFields["X-Version"] ?? "", "The body")
+                            } catch is CacheStoreError {
+                                // The entry was replaced between the two calls.
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        },
+        Rule(
+            Law(
+                "updateAndReplacementExcludeEachOther",
+                expected: "An update of an entry that is replaced at the same time must not change the new entry.",
+                harm: "Otherwise a new response gets the fields of an old one, such as its validators.",
+                repair: "Find the entry and change it under the lock of the commit, without an await between them."
+            ),
+            seeds: 8
+        ) { bench in
+            let key = try bench.key("a")
+            let update = bench.response(fields: ["X-Update": "1"])
+            for round in 0..<20 {
+                try await bench.put(Data("old".utf8), key)
+                let id = try await bench.only(key).id
+                let response = bench.response(fields: ["X-New": "\(round)"])
+                try await withThrowingTaskGroup { group in
+                    group.addTask { try await bench.store.update(id, of: key, to: update) }
+                    group.addTask { try await bench.put(Data("new".utf8), of: response, key) }
+                    try await group.waitForAll()
+                }
+                try expect(try await bench.only(key).response, is: response, "The response")
+                try expect(try await bench.bodies(key), is: ["new"], "The bodies")
+            }
+        },
+        Rule(
+            Law(
+                "bodiesOfWritersAtTheSameTimeStayApart",
+                expected: "Writers of different keys at the same time must each store their bytes.",
+                harm: "Otherwise a picture is stored as a document.",
+                repair: "Keep the bytes that have arrived in the writer, not in the store."
+            ),
+            seeds: 8
+        ) { bench in
+            try await withThrowingTaskGroup { group in
+                for number in 0..<8 {
+                    group.addTask {
+                        let key = try bench.key("\(number)")
+                        let writer = try await bench.store.write(bench.response(), for: key, replacing: [], length: nil)
+                        for _ in 0..<10 {
+                            try await writer.append(Data(repeating: UInt8(number), count: 1_000))
+                            await Task.yield()
+                        }
+                        _ = try await writer.commit { _ in true }
+                        let body = try await bench.bytes(try await bench.only(key))
+                        try expect(body, is: Data(repeating: UInt8(number), count: 10_000), "The body")
+                    }
+                }
+                try await group.waitForAll()
+            }
+        },
+    ]
+}

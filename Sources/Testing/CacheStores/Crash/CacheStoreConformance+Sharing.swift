@@ -1,0 +1,80 @@
+internal import Foundation
+internal import InterceptorsMiddlewares
+
+// Several stores over one folder, as in an app and its extension.
+extension CacheStoreConformance {
+    static let sharingRules: [CrashRule] = [
+        CrashRule(
+            Law(
+                "writeThatHasReturnedIsSeenByEveryStore",
+                expected:
+                    "Each store over a folder must see commits and removals of the others as soon as they have returned.",
+                harm: "Otherwise an app shows data that its extension has replaced or removed.",
+                repair: "Read the record at each lookup, or test whether it changed before you use what is in memory."
+            )
+        ) { bench in
+            let folder = try bench.scratch.folder()
+            let (one, other) = (try await bench.store(over: folder), try await bench.store(over: folder))
+            let key = try one.key("a")
+            for (count, version) in ["first", "second"].enumerated() {
+                try await (count == 0 ? one : other).put(Data(version.utf8), key)
+                for store in [one, other] { try expect(try await store.bodies(key), is: [version], "The bodies") }
+            }
+            try await one.store.removeAll(of: key)
+            try expect(try await other.bodies(key), is: [], "The bodies after removeAll(of:) of the other store")
+        },
+        CrashRule(
+            Law(
+                "invalidationInOneStoreKeepsOutResponsesOfAnother",
+                expected:
+                    "An invalidation or a clear through one store must change the generation that the others see.",
+                harm: "Otherwise an app's extension brings back what the app has removed.",
+                repair: "Keep the generations in a file of the folder."
+            )
+        ) { bench in
+            let folder = try bench.scratch.folder()
+            let (one, other) = (try await bench.store(over: folder), try await bench.store(over: folder))
+            let key = try one.key("a")
+            for isClear in [false, true] {
+                let generation = try await other.generation(key)
+                let writer = try await other.store.write(other.response(), for: key, replacing: [], length: nil)
+                if isClear {
+                    try await one.store.removeAll { _ in true }
+                } else {
+                    try await one.store.removeAll(of: key)
+                }
+                let isStored = try await writer.commit { $0 == generation }
+                try expect(isStored, is: false, "Whether the older response was stored")
+                try expect(try await one.entries(key).count, is: 0, "The number of entries")
+            }
+        },
+        CrashRule(
+            Law(
+                "writersOfSeveralStoresLeaveOneWholeEntry",
+                expected:
+                    "Writers of several stores at the same time must leave one entry with the body of one of them.",
+                harm: "Otherwise an app and its extension that load the same file leave a mixture.",
+                repair: "Hold a lock of the file system, such as flock, during a commit."
+            )
+        ) { bench in
+            let folder = try bench.scratch.folder()
+            var stores: [Bench] = []
+            for _ in 0..<4 { stores.append(try await bench.store(over: folder)) }
+            let key = try stores[0].key("a")
+            try await withThrowingTaskGroup { group in
+                for number in 0..<16 {
+                    let store = stores[number % 4]
+                    let version = CrashScript.response("\(number)")
+                    group.addTask { try await store.put(CrashScript.body("\(number)", 70_000), of: version, key) }
+                }
+                try await group.waitForAll()
+            }
+            for store in stores {
+                let entry = try await store.only(key)
+                let version = entry.response.headerFields["X-Version"] ?? ""
+                let isWhole = try await store.bytes(entry) == CrashScript.body(version, 70_000)
+                try expect(isWhole, is: true, "Whether the body is that of its response")
+            }
+        },
+    ]
+}

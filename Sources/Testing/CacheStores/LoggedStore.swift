@@ -1,0 +1,117 @@
+internal import Foundation
+internal import InterceptorsMiddlewares
+
+/// The store of a check, which notes what is in progress.
+struct LoggedStore: CacheStore {
+    let base: any CacheStore
+    let log: WaitLog
+
+    var arrivals: CacheArrivals { base.arrivals }
+
+    func snapshot(of key: CacheKey) async throws -> CacheSnapshot {
+        var snapshot = try await log.waiting(for: "snapshot(of:)") { try await base.snapshot(of: key) }
+        snapshot.entries = snapshot.entries.map { entry in
+            CacheEntry(id: entry.id, response: entry.response, length: entry.length) { range in
+                let body = try await log.waiting(for: "the body of an entry") { try await entry.body(range) }
+                // Only a stream waits, and a body in memory must stay in memory.
+                guard body.bytes == nil else { return body }
+                return body.wrapped(length: body.length) { LoggedChunks(body: $0, log: log) }
+            }
+        }
+        return snapshot
+    }
+
+    func write(
+        _ response: CachedResponse,
+        for key: CacheKey,
+        replacing entries: [CacheEntry.ID],
+        length: Int64?
+    ) async throws -> any CacheWriter {
+        let writer = try await log.waiting(for: "write(_:for:replacing:length:)") {
+            try await base.write(response, for: key, replacing: entries, length: length)
+        }
+        return LoggedWriter(base: writer, log: log)
+    }
+
+    func store(
+        _ body: Data,
+        of response: CachedResponse,
+        for key: CacheKey,
+        replacing entries: [CacheEntry.ID],
+        if isWanted: @Sendable (CacheGeneration) -> Bool
+    ) async throws -> Bool {
+        try await log.waiting(for: "store(_:of:for:replacing:if:)") {
+            try await base.store(body, of: response, for: key, replacing: entries, if: isWanted)
+        }
+    }
+
+    func update(_ entry: CacheEntry.ID, of key: CacheKey, to response: CachedResponse) async throws {
+        try await log.waiting(for: "update(_:of:to:)") { try await base.update(entry, of: key, to: response) }
+    }
+
+    func remove(_ entries: [CacheEntry.ID], of key: CacheKey) async throws {
+        try await log.waiting(for: "remove(_:of:)") { try await base.remove(entries, of: key) }
+    }
+
+    func removeAll(of key: CacheKey) async throws {
+        try await log.waiting(for: "removeAll(of:)") { try await base.removeAll(of: key) }
+    }
+
+    func removeAll(where isRemoved: @Sendable (CacheEntrySummary) -> Bool) async throws {
+        try await log.waiting(for: "removeAll(where:)") { try await base.removeAll(where: isRemoved) }
+    }
+
+    func removeAll() async throws { try await log.waiting(for: "removeAll()") { try await base.removeAll() } }
+
+    func listing() async throws -> [CacheEntrySummary] {
+        try await log.waiting(for: "listing()") { try await base.listing() }
+    }
+
+    func digestKey() async throws -> Data {
+        try await log.waiting(for: "digestKey()") { try await base.digestKey() }
+    }
+}
+
+private struct LoggedChunks: AsyncSequence, Sendable {
+    let body: HTTPBody
+    let log: WaitLog
+
+    func makeAsyncIterator() -> Iterator { Iterator(chunks: body.makeAsyncIterator(), log: log) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var chunks: HTTPBody.AsyncIterator
+        let log: WaitLog
+
+        mutating func next() async throws -> Data? {
+            let wait = log.begin("the next chunk of an entry's body")
+            defer { log.end(wait) }
+            return try await chunks.next()
+        }
+    }
+}
+
+private struct LoggedWriter: CacheWriter {
+    let base: any CacheWriter
+    let log: WaitLog
+
+    func append(_ chunk: Data) async throws {
+        try await log.waiting(for: "append(_:)") { try await base.append(chunk) }
+    }
+
+    func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
+        try await log.waiting(for: "commit(if:)") { try await base.commit(if: isWanted) }
+    }
+
+    func commit(
+        part response: CachedResponse,
+        if isWanted: @Sendable (CacheGeneration) -> Bool
+    ) async throws -> Bool {
+        try await log.waiting(for: "commit(part:if:)") { try await base.commit(part: response, if: isWanted) }
+    }
+
+    func abandon() {
+        let wait = log.begin("abandon()")
+        defer { log.end(wait) }
+        base.abandon()
+    }
+}

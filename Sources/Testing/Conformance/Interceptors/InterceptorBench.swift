@@ -1,0 +1,219 @@
+internal import Foundation
+internal import InterceptorsCore
+internal import Synchronization
+
+extension InterceptorConformance {
+    /// One call of a check.
+    final class Call: Sendable {
+        private struct State {
+            var task: Task<Void, Never>?
+            var result: Result<HTTPResponse, any Error>?
+            weak var probe: CallProbe?
+        }
+
+        let name: String
+        let path: String
+        private let state = Mutex(State())
+
+        init(_ request: HTTPRequest) {
+            path = request.url.path
+            name = "\(request.method) \(path)"
+        }
+
+        func began(_ task: Task<Void, Never>, _ probe: CallProbe) {
+            state.withLock { state in
+                state.task = task
+                state.probe = probe
+            }
+        }
+        func ended(_ result: Result<HTTPResponse, any Error>) { state.withLock { $0.result = result } }
+
+        var result: Result<HTTPResponse, any Error>? { state.withLock(\.result) }
+        var hasEnded: Bool { result != nil }
+        /// Whether a task that the call has started goes on.
+        var hasTasks: Bool { state.withLock { $0.probe != nil } }
+        func cancel() { state.withLock(\.task)?.cancel() }
+
+        /// The response, or the error.
+        func outcome() async throws -> HTTPResponse {
+            await state.withLock(\.task)?.value
+            return try (result ?? .failure(CancellationError())).get()
+        }
+    }
+
+    /// The calls of one seed of a check, for the report of a failure.
+    final class CallLog: Sendable {
+        private struct State {
+            var calls: [Call] = []
+            /// The rule that a standstill breaks, if not the one that is checked.
+            var blamed: String?
+        }
+
+        let law: Law
+        let seed: UInt64
+        private let state = Mutex(State())
+
+        init(law: Law, seed: UInt64) {
+            self.law = law
+            self.seed = seed
+        }
+
+        func add(_ call: Call) { state.withLock { $0.calls.append(call) } }
+        /// Forgets the calls up to now, so that no report counts them.
+        func forgetCalls() { state.withLock { $0.calls = [] } }
+        func blame(_ name: String?) { state.withLock { $0.blamed = name } }
+
+        func failure(_ observed: String, as name: String? = nil) -> Failure {
+            Failure(law: laws.first { $0.name == name } ?? law, seed: seed, observed: observed)
+        }
+
+        func failure(of standstill: RuleStandstill) -> Failure {
+            let (calls, blamed) = state.withLock { ($0.calls, $0.blamed) }
+            switch standstill {
+            case .endless: return failure("The interceptor starts jobs or sleeps without end.", as: blamed)
+            case .blockedThread:
+                // On another thread, because a cancellation handler may wait for what the blocked thread holds.
+                Thread.detachNewThread { for call in calls { call.cancel() } }
+                return failure(
+                    "The interceptor blocks its thread, or loops without end, so that no other task can go on.",
+                    as: "noThreadIsBlocked"
+                )
+            case .stuck: break
+            }
+            let waiting = calls.filter { !$0.hasEnded }
+            let reason = "although no thread is blocked and no sleep is left"
+            guard let first = waiting.first, blamed != Self.endOfStream else {
+                return failure("The reader of a body waits for ever, \(reason).", as: blamed ?? Self.endOfStream)
+            }
+            return failure(
+                "\(waiting.count) of \(calls.count) calls wait for ever, first \(first.name), \(reason).",
+                as: blamed ?? "noCallWaitsForEver"
+            )
+        }
+
+        /// The rule about streams whose readers wait for ever, or read without end.
+        static let endOfStream = "theEndOfAStreamArrives"
+
+        /// Blames the interceptor's stream for a standstill while the closure reads from it.
+        @discardableResult
+        func whileReading<Value>(_ body: () async throws -> Value) async rethrows -> Value {
+            let outer = state.withLock { state in
+                defer { state.blamed = Self.endOfStream }
+                return state.blamed
+            }
+            defer { blame(outer) }
+            return try await body()
+        }
+    }
+
+    /// The interceptor, the server and the time of one seed of a check.
+    struct Bench: Sendable {
+        let log: CallLog
+        let roles: Placement
+        let world: World
+        let stage: RuleStage
+        let content: Data
+        let make: Factory
+        let interceptor: any Interceptor
+        let server: ScriptedServer
+
+        init(
+            log: CallLog,
+            roles: Placement,
+            world: World,
+            stage: RuleStage,
+            content: Data,
+            make: @escaping Factory
+        ) throws {
+            self.log = log
+            self.roles = roles
+            self.world = world
+            self.stage = stage
+            self.content = content
+            self.make = make
+            interceptor = try make(world)
+            server = ScriptedServer(content: content)
+        }
+
+        /// The same, with a new interceptor and a new server.
+        func fresh() throws -> Bench {
+            try Bench(log: log, roles: roles, world: world, stage: stage, content: content, make: make)
+        }
+    }
+}
+
+extension InterceptorConformance.Bench {
+    func request(
+        _ path: String = "/things",
+        _ method: HTTPRequest.Method = .get,
+        scheme: String = "https",
+        host: String = "api.example.com",
+        fields: HTTPFields = [:],
+        body: HTTPBody = .empty,
+        mode: ResponseBodyMode = .buffered
+    ) throws -> HTTPRequest {
+        guard let url = URL(string: "\(scheme)://\(host)\(path)") else {
+            throw fail("The check's path \(path) is wrong.")
+        }
+        var request = HTTPRequest(method: method, url: url, headerFields: fields, body: body)
+        request.context.responseBody = mode
+        return request
+    }
+
+    func fail(_ observed: String, as name: String? = nil) -> InterceptorConformance.Failure {
+        log.failure(observed, as: name)
+    }
+
+    func expect(_ condition: Bool, _ observed: @autoclosure () -> String) throws {
+        if !condition { throw fail(observed()) }
+    }
+
+    /// Starts a call in a task of the check.
+    ///
+    /// - Parameter readsBody: whether the call includes reading the content to its end.
+    @discardableResult
+    func start(
+        _ request: HTTPRequest,
+        through interceptors: [any Interceptor]? = nil,
+        readsBody: Bool = false,
+        journal: Journal? = nil
+    ) -> InterceptorConformance.Call {
+        let call = InterceptorConformance.Call(request)
+        log.add(call)
+        let chain = InterceptorChain(interceptors ?? [interceptor], transport: server, journal: journal)
+        let probe = CallProbe()
+        let task = CallerValue.$probe.withValue(probe) {
+            Task(executorPreference: stage.queue) {
+                let result: Result<HTTPResponse, any Error>
+                do {
+                    let response = try await chain.send(request)
+                    if readsBody { try await readToEnd(response.body) }
+                    result = .success(response)
+                } catch {
+                    result = .failure(error)
+                }
+                call.ended(result)
+            }
+        }
+        call.began(task, probe)
+        return call
+    }
+
+    /// Makes a call, and waits for its response or error.
+    func send(
+        _ request: HTTPRequest,
+        through interceptors: [any Interceptor]? = nil,
+        journal: Journal? = nil
+    ) async throws -> HTTPResponse {
+        try await start(request, through: interceptors, journal: journal).outcome()
+    }
+
+    /// Makes a call that must get a response.
+    func succeed(_ request: HTTPRequest, through interceptors: [any Interceptor]? = nil) async throws -> HTTPResponse {
+        do {
+            return try await send(request, through: interceptors)
+        } catch {
+            throw fail("A call that the server answered with 200 failed: \(error).", as: "theResponseComesBack")
+        }
+    }
+}

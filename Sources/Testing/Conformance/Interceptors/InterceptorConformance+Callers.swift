@@ -1,0 +1,119 @@
+internal import Foundation
+internal import InterceptorsCore
+
+extension InterceptorConformance {
+    static let callerLaws: [Law] = [
+        Law(
+            "taskLocalsReachTheRest",
+            expected: "The task-local values of the caller must reach the rest of the chain.",
+            harm: "Otherwise the spans of tracing and the values of dependency injection are lost inside.",
+            repair: "Call next on the caller's task, in a child task or in Task { }, never in Task.detached."
+        ) { bench in
+            let value = try await CallerValue.$number.withValue(42) {
+                _ = try await bench.succeed(try bench.request())
+                return bench.server.arrivals.last?.taskLocal ?? 42
+            }
+            try bench.expect(value == 42, "The caller's task-local value was gone.")
+        },
+        Law(
+            "noTaskOutlivesItsCall",
+            expected: "When a call has ended and its body was read, no task of it may go on or sleep.",
+            harm: "Otherwise each call leaves work behind, and memory grows.",
+            repair: "Use child tasks, or cancel the tasks that you started and wait for them."
+        ) { bench in
+            weak var probe: CallProbe?
+            await bench.stage.idle()
+            // An interceptor may have a timer that no call starts.
+            let timers = bench.world.clock.pendingSleeps
+            let task = bench.startWithProbe(try bench.request(mode: .streamed)) { probe = $0 }
+            try await task.value
+            await bench.stage.idle()
+            let sleeps = bench.world.clock.pendingSleeps - timers
+            try bench.expect(sleeps <= 0, "After the call, \(sleeps) sleeps were left on the clock.")
+            try bench.expect(probe == nil, "After the call, a task that it started went on.")
+        },
+        Law(
+            "timeComesFromTheWorld",
+            expected: "An interceptor must wait on the clock that it was given.",
+            harm: "Otherwise its tests are slow and fail by chance, and so do those of every chain with it.",
+            repair:
+                "Take a TimeSource as the last parameter and sleep on its clock; leave out this rule if the interceptor needs a thread, as for files.",
+            for: { !$0.includes(.stores) }
+        ) { bench in
+            let before = bench.stage.queue.otherThreadsCount
+            for answer in RefusingAnswer.all {
+                let fresh = try bench.fresh()
+                fresh.server.answer { arrival, server in
+                    arrival.number == 1 ? try answer.respond(arrival, server) : server.usual(arrival.request)
+                }
+                (try? await fresh.send(try fresh.request()))?.body.discard()
+            }
+            let calls = try (0..<20).map { bench.start(try bench.request("/things/\($0)")) }
+            for call in calls { _ = try? await call.outcome() }
+            let count = bench.stage.queue.otherThreadsCount - before
+            try bench.expect(
+                count == 0,
+                "The interceptor waited \(count) times for a clock of the system, or for another thread."
+            )
+        },
+        Law(
+            "noSecretIsPrinted",
+            expected:
+                "Descriptions, errors and notes must show no credential, neither the interceptor's nor the request's.",
+            harm: "Otherwise the secret is in logs and crash reports, and whoever reads them can act as the user.",
+            repair:
+                "Conform to CustomStringConvertible, put request.summary into errors instead of the request, and name no credential in a note."
+        ) { bench in
+            let secrets = [bench.world.secret, "request-secret-9", "query-secret-9", "response-secret-9"]
+            func look(at text: String, _ what: String) throws {
+                guard let secret = secrets.first(where: { text.contains($0) }) else { return }
+                let owner = secret == bench.world.secret ? "its own credential" : "a secret of the call"
+                throw bench.fail("\(what) showed \(owner).")
+            }
+            let own: Any = (bench.interceptor as? AnyInterceptor)?.base ?? bench.interceptor
+            try look(at: "\(own)", "The interceptor's description")
+            try look(at: String(reflecting: own), "The interceptor's debug description")
+            for answer in RefusingAnswer.all {
+                let fresh = try bench.fresh()
+                fresh.server.answer { arrival, server in
+                    var response = try answer.respond(arrival, server)
+                    response.headerFields[.setCookie] = "session=response-secret-9"
+                    return response
+                }
+                let fields: HTTPFields = [.authorization: "Bearer request-secret-9"]
+                let journal = Journal(time: fresh.world.time)
+                do {
+                    let request = try fresh.request("/things?access_token=query-secret-9", fields: fields)
+                    let response = try await fresh.send(request, journal: journal)
+                    response.body.discard()
+                } catch {
+                    let text = "\(error) \(String(reflecting: error)) \(error.localizedDescription)"
+                    try look(at: text, "After \(answer.name), the text of the \(type(of: error))")
+                }
+                let notes = journal.calls.compactMap(\.root).flatMap(Self.notes(of:))
+                try look(at: notes.joined(separator: "\n"), "After \(answer.name), a note in the journal")
+            }
+        },
+    ]
+
+    private static func notes(of step: JournalCall.Step) -> [String] {
+        step.notes.map(\.description) + step.steps.flatMap(notes(of:))
+    }
+}
+
+extension InterceptorConformance.Bench {
+    /// Makes a call in a task with a task-local object, which lives as long as a task that the call started.
+    func startWithProbe(_ request: HTTPRequest, _ use: (CallProbe) -> Void) -> Task<Void, any Error> {
+        let probe = CallProbe()
+        use(probe)
+        let chain = InterceptorChain([interceptor], transport: server)
+        let call = InterceptorConformance.Call(request)
+        log.add(call)
+        return CallerValue.$probe.withValue(probe) {
+            Task(executorPreference: stage.queue) {
+                defer { call.ended(.failure(CancellationError())) }
+                if let response = try? await chain.send(request) { try await drain(response.body) }
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+internal import Foundation
+internal import InterceptorsCore
+
+extension InterceptorConformance {
+    static let streamEndLaws: [Law] = [
+        Law(
+            "theEndOfAStreamArrives",
+            expected: "After the last byte, the reader must get the end of the stream, and again if it asks again.",
+            harm: "Otherwise the caller waits for ever for more content.",
+            repair: "Return nil from next() when the source returns nil, and finish every continuation."
+        ) { bench in
+            let response = try await bench.succeed(try bench.request(mode: .streamed))
+            let after: Data?
+            do {
+                after = try await bench.log.whileReading {
+                    var iterator = response.body.makeAsyncIterator()
+                    try await bench.readToEnd(&iterator)
+                    return try await iterator.next()
+                }
+            } catch let failure as Failure {
+                throw failure
+            } catch {
+                throw bench.fail("Reading the content of a good response failed: \(error)", as: "theContentComesBack")
+            }
+            try bench.expect(after == nil, "After its end the stream had another chunk.")
+        },
+        Law(
+            "theErrorOfAStreamArrives",
+            expected: "When the source of a stream fails, its reader must get the error.",
+            harm: "Otherwise half a download looks like a whole one, and is stored.",
+            repair: "Let errors of the source pass through next(); never replace them by an end.",
+            for: { !$0.includes(.answers) }
+        ) { bench in
+            bench.server.answer { arrival, server in
+                let error = TransportError(.truncated, "The content was cut off.", request: arrival.request)
+                return server.usual(arrival.request, error: error)
+            }
+            let call = bench.start(try bench.request(mode: .streamed))
+            guard let response = try? await call.outcome() else { return }
+            do {
+                try await bench.log.whileReading { try await bench.readToEnd(response.body) }
+            } catch let failure as Failure {
+                throw failure
+            } catch {
+                return
+            }
+            throw bench.fail("A stream that was cut off ended like a whole one.")
+        },
+        Law(
+            "aDiscardedStreamIsDiscardedAtItsSource",
+            expected:
+                "When the caller discards or drops a stream, before or after its first chunk, its source must close.",
+            harm: "Otherwise each download that a user breaks off leaves a connection open.",
+            repair:
+                "Make the new body from the old one with map(_:), wrapped(length:_:) or oneShot(_:), which pass the discard on.",
+            for: { !$0.includes(.buffers) }
+        ) { bench in
+            for abandonment in Abandonment.allCases {
+                let fresh = try bench.fresh()
+                let isClosed = try await abandonment.closesTheSource(fresh)
+                try fresh.expect(
+                    isClosed,
+                    "The caller \(abandonment.rawValue), and the source of the body stayed open."
+                )
+            }
+        },
+        Law(
+            "aResponseThatIsNotReturnedIsDiscarded",
+            expected: "The body of a response that isn't returned must be read or discarded.",
+            harm: "Otherwise each such response keeps its connection until the server gives up.",
+            repair: "Call response.body.discard() before you throw, or before you call next again."
+        ) { bench in
+            for answer in RefusingAnswer.all {
+                let fresh = try bench.fresh()
+                fresh.server.answer { arrival, server in try answer.respond(arrival, server) }
+                let call = fresh.start(try fresh.request(mode: .streamed))
+                if let response = try? await call.outcome() {
+                    // Read to its end, because a body that can't be discarded breaks another rule.
+                    try await fresh.drain(response.body)
+                }
+                await fresh.stage.idle()
+                let open = fresh.server.openStreams.count
+                try fresh.expect(open == 0, "After \(answer.name), \(open) bodies of responses stayed open.")
+            }
+        },
+    ]
+}
+
+/// How a caller gives up a stream before its end, as a part of a sentence.
+enum Abandonment: String, CaseIterable {
+    case discards = "discarded the body"
+    case drops = "dropped the response"
+    case discardsBegun = "discarded the body after its first chunk"
+    case dropsBegun = "dropped the response after its first chunk"
+
+    /// Makes a call, gives up its stream, and returns whether the source of the stream closes.
+    func closesTheSource(_ bench: InterceptorConformance.Bench) async throws -> Bool {
+        let gate = Gate()
+        // A transformer may need more than one chunk for its first result, but not all.
+        let stream = ScriptedStream(ScriptedStream.parts(of: bench.content, count: 16), gate: gate, gatedFrom: 15)
+        bench.server.answer { arrival, server in
+            var response = server.usual(arrival.request)
+            response.body = stream.body(length: Int64(server.content.count))
+            return response
+        }
+        let hasEnded = Guarded(false)
+        let chain = InterceptorChain([bench.interceptor], transport: bench.server)
+        let request = try bench.request(mode: .streamed)
+        let task = Task(executorPreference: bench.stage.queue) {
+            if let response = try? await chain.send(request) { await read(response) }
+            hasEnded.change { $0 = true }
+        }
+        let isPlayed = await bench.stage.reachesInTime { hasEnded.value || gate.waiting > 0 }
+        let isComplete = hasEnded.value
+        gate.open()
+        // A call that doesn't end, or a first chunk that comes too late, breaks another rule.
+        guard isPlayed, isComplete else {
+            task.cancel()
+            return true
+        }
+        return await bench.stage.reaches {
+            !stream.isMade || stream.isClosed || !stream.isHeld && (self == .drops || self == .dropsBegun)
+        }
+    }
+
+    private func read(_ response: HTTPResponse) async {
+        switch self {
+        case .discards: response.body.discard()
+        case .drops: break
+        case .discardsBegun, .dropsBegun:
+            var iterator = response.body.makeAsyncIterator()
+            _ = try? await iterator.next()
+            if self == .discardsBegun { response.body.discard() }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+internal import Foundation
+public import InterceptorsCore
+
+/// The promises of an `Interceptor`, each as a check.
+///
+/// For authors of interceptors. With Swift Testing, each rule becomes a separate test:
+///
+/// ```swift
+/// @Test(arguments: InterceptorConformance.rules(for: [.retries]))
+/// func keepsThePromisesOfAnInterceptor(rule: InterceptorConformance.Rule) async throws {
+///     try await rule.check { world in MyRetry(time: world.time) }
+/// }
+/// ```
+/// The roles say what the interceptor does by contract: which rules apply, and how. Without roles, an interceptor passes on what it
+/// gets, once. An interceptor that declares its placement (`PlacedInterceptor`) needs no list: `rules(for: MyRetry())` asks the
+/// interceptor.
+///
+/// A failed check says what the interceptor did, what was expected, why it matters, and the usual repair.
+///
+/// ## No check hangs
+/// Tasks run one at a time, in an order that a seed determines, on a thread that belongs to the check. Time passes only when no
+/// task can go on. When nothing can go on and no time is left to pass, the check fails and says which calls wait: as
+/// `noCallWaitsForEver`, whichever rule was checked. A stream that goes on without end fails as `theEndOfAStreamArrives`. A failure
+/// names its seed; the same seed repeats the order.
+///
+/// The check can't see work on threads, dispatch queues, and actors with a custom executor, and their order isn't repeatable. When
+/// nothing else can go on, the check waits some seconds for them. But while a sleep is left on the clock, time passes: without
+/// another thread at once, and after the first return from another thread 2 ms later in real time. If work elsewhere takes
+/// longer, give the interceptor of the test a value in memory instead.
+///
+/// Each rule is checked in one or several orders of tasks, and each order ends after two minutes at the latest. A check notices a
+/// blocked thread after 30 to 60 seconds, and takes a stream of empty chunks without end for one. Shorter work that belongs in a
+/// `@concurrent` function isn't found.
+///
+/// ## Content
+/// By default the server answers with JSON. If the interceptor understands one format only, pass content of that format to
+/// ``Rule/check(answering:_:)``. The rules about chunks use text, events, JSON and binary content too, and accept an interceptor that
+/// refuses some of them in any chunks.
+public enum InterceptorConformance {
+    /// Creates the interceptor under test. A check may create several.
+    public typealias Factory = @Sendable (_ world: World) throws -> any Interceptor
+
+    /// The world of the interceptor under test: the time, the server's origin, and a credential.
+    public struct World: Sendable {
+        /// The clock of ``time``. The rule advances it.
+        public let clock: ManualClock
+        /// The time and the random numbers of the check.
+        public let time: TimeSource
+        /// The origin of the server, for a credential that belongs to one server only.
+        public let origin: Origin
+        /// A credential for the server, for an interceptor that adds one. No description, error or note may show it.
+        public let secret: String
+        /// Sets the deadline of a request, if the author says how.
+        let deadlines = Guarded<SetDeadline?>(nil)
+
+        typealias SetDeadline = @Sendable (_ request: inout HTTPRequest, _ limit: Duration) -> Void
+
+        /// Lets `noWaitOutlastsTheDeadline` give calls a deadline. Without it, the rule checks nothing.
+        ///
+        /// ```swift
+        /// @Test(arguments: InterceptorConformance.rules(for: [.retries]))
+        /// func keepsDeadlines(rule: InterceptorConformance.Rule) async throws {
+        ///     try await rule.check { world in
+        ///         world.giveDeadlines { request, limit in
+        ///             request.context.deadline = Deadline(after: limit, time: world.time)
+        ///         }
+        ///         return MyRetry(time: world.time)
+        ///     }
+        /// }
+        /// ```
+        /// - Parameter set: sets the deadline on a request: the call must end within this time from now.
+        public func giveDeadlines(
+            _ set: @escaping @Sendable (_ request: inout HTTPRequest, _ limit: Duration) -> Void
+        ) {
+            deadlines.change { $0 = set }
+        }
+    }
+
+    /// One promise of an interceptor.
+    public struct Rule: Sendable, Hashable, CustomStringConvertible {
+        /// The promise, in the form of a test's name.
+        public let name: String
+        let law: Law
+        let roles: Placement
+
+        init(_ law: Law, roles: Placement) {
+            name = law.name
+            self.law = law
+            self.roles = roles
+        }
+
+        /// Checks that an interceptor keeps the promise.
+        ///
+        /// - Parameters:
+        ///   - content: the content of the server's answers, as `application/json`; by default an object with a few members.
+        ///   - make: creates the interceptor.
+        /// - Throws: an error that says what the interceptor did, what was expected, why, and the usual repair. Throws another
+        ///   error if the runtime doesn't let a program order its tasks. Rethrows errors of `make`.
+        public func check(answering content: HTTPBody? = nil, _ make: @escaping Factory) async throws {
+            try await check(answering: content, patience: RulePatience(), make)
+        }
+
+        /// Whether both rules have the same name.
+        public static func == (left: Self, right: Self) -> Bool { left.name == right.name }
+
+        /// Hashes the name.
+        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+
+        /// The name.
+        public var description: String { name }
+    }
+
+    /// The rules for an interceptor with these roles.
+    ///
+    /// - Parameter roles: what the interceptor does by contract, such as `.resends`; no roles for an interceptor that passes on
+    ///   each request once, and each response as it comes.
+    public static func rules(for roles: [ChainRole] = []) -> [Rule] { rules(for: Placement(roles)) }
+
+    /// The rules for an interceptor with the roles that its `PlacedInterceptor.placement` declares.
+    ///
+    /// - Parameter interceptor: the interceptor, of which only the roles matter. One without a placement has no roles.
+    public static func rules(for interceptor: any Interceptor) -> [Rule] {
+        let base = (interceptor as? AnyInterceptor)?.base ?? interceptor
+        return rules(for: (base as? any PlacedInterceptor)?.placement ?? [])
+    }
+
+    static func rules(for roles: Placement) -> [Rule] {
+        laws.filter { $0.applies(roles) }.map { Rule($0, roles: roles) }
+    }
+
+    static let laws: [Law] =
+        requestLaws + responseLaws + streamLaws + streamEndLaws + cancellationLaws + permitLaws + concurrencyLaws
+        + callerLaws + contractLaws + attemptLaws + chunkLaws + waitingLaws
+}
+
+extension InterceptorConformance {
+    /// The text and the check of a rule, apart from the roles of an interceptor.
+    struct Law: Sendable {
+        let name: String
+        /// The rule's expectation, as a sentence.
+        let expected: String
+        /// Why it matters to the program's users, as a sentence.
+        let harm: String
+        /// The usual repair, as a sentence.
+        let repair: String
+        /// How many seeds a check plays.
+        let seeds: UInt64
+        let applies: @Sendable (Placement) -> Bool
+        let body: @Sendable (Bench) async throws -> Void
+
+        init(
+            _ name: String,
+            expected: String,
+            harm: String,
+            repair: String,
+            seeds: UInt64 = 1,
+            for applies: @escaping @Sendable (Placement) -> Bool = { _ in true },
+            _ body: @escaping @Sendable (Bench) async throws -> Void
+        ) {
+            self.name = name
+            self.expected = expected
+            self.harm = harm
+            self.repair = repair
+            self.seeds = seeds
+            self.applies = applies
+            self.body = body
+        }
+    }
+
+    /// Thrown when an interceptor breaks a promise.
+    struct Failure: Error, Sendable, CustomStringConvertible {
+        let law: Law
+        let seed: UInt64
+        /// The interceptor's behavior, as a sentence.
+        let observed: String
+
+        var description: String {
+            "\(law.name): \(observed) \(law.expected) \(law.harm) \(law.repair) (seed \(seed))"
+        }
+    }
+}
+
+extension Placement {
+    /// Whether fields, the URL or the content of a request may change in any way.
+    var rewritesRequest: Bool { declares(.changesRequest) || includes(.compresses) || includes(.followsRedirects) }
+    /// Whether fields may be added to a request.
+    var addsFields: Bool {
+        includes(.changesRequest) || includes(.signs) || includes(.resends) || includes(.shares) || includes(.measures)
+    }
+    /// Whether a response may come without an exchange, or an exchange may serve several calls.
+    var answersItself: Bool { includes(.answers) || includes(.shares) }
+    /// Whether a call may be refused or wait for other calls.
+    var limits: Bool { includes(.limits) || includes(.waits) || includes(.supersedes) }
+    /// Whether a response may become an error.
+    var judges: Bool { includes(.judges) || includes(.changesResponse) || includes(.buffers) }
+}

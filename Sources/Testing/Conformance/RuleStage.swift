@@ -1,0 +1,151 @@
+internal import Foundation
+internal import InterceptorsCore
+internal import Synchronization
+
+/// Runs the tasks of one check, one job at a time on one thread, and moves the time when nothing else can go on.
+package final class RuleStage: Sendable {
+    /// Waits for a condition, while the time stands still.
+    private struct Waiter {
+        let condition: @Sendable () -> Bool
+        let continuation: CheckedContinuation<Bool, Never>
+    }
+
+    private struct State {
+        var waiters: [Waiter] = []
+        var result: Result<Void, any Error>?
+        var root: Task<Void, Never>?
+    }
+
+    let queue: JobQueue
+    let clock: ManualClock
+    private let patience: RulePatience
+    private let state = Mutex(State())
+    /// The number of jobs that began, doubled, plus one while a job runs.
+    private let beat = Atomic<Int>(0)
+    private static let mostJobs = 3_000_000
+    private static let mostSteps = 100_000
+    private static let mostTimerSteps = 1_000
+
+    init(seed: UInt64, clock: ManualClock, patience: RulePatience) throws {
+        queue = try JobQueue(seed: seed)
+        self.clock = clock
+        self.patience = patience
+    }
+
+    /// Runs an operation to its end on the present thread.
+    ///
+    /// - Parameter report: makes the error to throw when nothing can go on.
+    func play(
+        reportingBy report: (RuleStandstill) -> any Error,
+        _ operation: @escaping @Sendable () async throws -> Void
+    ) throws {
+        let root = queue.enter {
+            Task(executorPreference: queue) { [self] in
+                let result: Result<Void, any Error>
+                do { result = .success(try await operation()) } catch { result = .failure(error) }
+                state.withLock { $0.result = result }
+            }
+        }
+        state.withLock { $0.root = root }
+        // Reported before the calls are cancelled, while they still wait.
+        let result = Result { try run() }.mapError { ($0 as? RuleStandstill).map(report) ?? $0 }
+        // Counted like a job, because a cancellation handler may block this thread too.
+        beat.add(1, ordering: .relaxed)
+        root.cancel()
+        beat.add(1, ordering: .relaxed)
+        // Ends what the check left behind, so that it doesn't stay in memory.
+        let waiters = state.withLock { state in
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        queue.enter { for waiter in waiters { waiter.continuation.resume(returning: false) } }
+        _ = runJobs(limit: 100_000)
+        try result.get()
+    }
+
+    /// Cancels the operation, which ends a loop that looks for its cancellation.
+    func cancel() { state.withLock(\.root)?.cancel() }
+
+    private func run() throws {
+        var (jobs, steps) = (0, 0)
+        let end = ContinuousClock.now + patience.wholeCheck
+        while jobs < Self.mostJobs, steps < Self.mostSteps, ContinuousClock.now < end {
+            jobs += runJobs(limit: 100_000)
+            if let result = state.withLock(\.result) { return try result.get() }
+            steps += 1
+            // Once another thread has taken part, a job may be away without being seen.
+            if queue.arrivalsCount > 0, queue.waitBriefly() { continue }
+            if resumeWaiter() { continue }
+            if state.withLock({ !$0.waiters.isEmpty }) {
+                if !queue.waitForOtherThreads(upTo: patience.otherThreads) { giveUpWaiter() }
+            } else if let deadline = clock.nextDeadline {
+                queue.enter { clock.advance(to: deadline) }
+            } else if !queue.waitForOtherThreads(upTo: patience.otherThreads) {
+                throw RuleStandstill.stuck
+            }
+        }
+        throw RuleStandstill.endless
+    }
+
+    private func runJobs(limit: Int) -> Int {
+        var count = 0
+        while count < limit {
+            beat.add(1, ordering: .relaxed)
+            let ran = queue.runAll(limit: 1)
+            beat.add(1, ordering: .relaxed)
+            if ran == 0 { break }
+            count += 1
+        }
+        return count
+    }
+
+    /// The progress of the thread; an odd number while a job runs.
+    var progress: Int { beat.load(ordering: .relaxed) }
+
+    private func resumeWaiter() -> Bool {
+        let waiters = state.withLock(\.waiters)
+        guard let index = waiters.firstIndex(where: { $0.condition() }) else { return false }
+        state.withLock { _ = $0.waiters.remove(at: index) }
+        queue.enter { waiters[index].continuation.resume(returning: true) }
+        return true
+    }
+
+    private func giveUpWaiter() {
+        let waiter = state.withLock { $0.waiters.removeFirst() }
+        queue.enter { waiter.continuation.resume(returning: false) }
+    }
+}
+
+extension RuleStage {
+    /// Waits until no task can go on without the time.
+    package func idle() async { _ = await reaches { true } }
+
+    /// Waits until no task can go on without the time and the condition holds. Returns `false` if the condition can't be reached.
+    package func reaches(_ condition: @escaping @Sendable () -> Bool) async -> Bool {
+        await withCheckedContinuation { continuation in
+            state.withLock { $0.waiters.append(Waiter(condition: condition, continuation: continuation)) }
+        }
+    }
+
+    /// Waits until the condition holds, and lets time pass while no task can go on. Returns `false` if the condition can't be
+    /// reached.
+    func reachesInTime(_ condition: @escaping @Sendable () -> Bool) async -> Bool {
+        await idle()
+        while !condition(), let deadline = clock.nextDeadline {
+            clock.advance(to: deadline)
+            await idle()
+        }
+        return await reaches(condition)
+    }
+
+    /// Waits until all sleeps on the clock have ended and no task can go on, but not for a timer that repeats without end.
+    package func settle() async {
+        await idle()
+        var steps = 0
+        while steps < Self.mostTimerSteps, let deadline = clock.nextDeadline {
+            clock.advance(to: deadline)
+            await idle()
+            steps += 1
+        }
+    }
+}

@@ -1,0 +1,166 @@
+internal import Foundation
+internal import InterceptorsCore
+
+extension TransportConformance {
+    /// The server, clock and transport of one check.
+    struct Bench: Sendable {
+        let server: MockServer
+        let clock: ManualClock
+        let transport: any Transport
+        let missing: Set<Capability>
+        private let log = WaitLog()
+
+        init(_ server: MockServer, _ clock: ManualClock, _ missing: Set<Capability>, _ transport: any Transport) {
+            self.server = server
+            self.clock = clock
+            self.missing = missing
+            self.transport = transport
+        }
+
+        /// A number that grows with each event at the transport and the server.
+        var progress: Int { log.count + server.requests.count + server.connectionsOpened + server.connectionsClosed }
+
+        /// The functions that wait and the server's counts, as sentences.
+        var standstill: String {
+            let (requests, opened, closed) =
+                (server.requests.count, server.connectionsOpened, server.connectionsClosed)
+            return
+                "\(log) Requests at the server: \(requests). Connections: \(opened), closed by the transport: \(closed)."
+        }
+    }
+}
+
+extension TransportConformance.Bench {
+    typealias Observation = TransportConformance.Observation
+
+    func request(
+        _ path: String = "/",
+        _ method: HTTPRequest.Method = .get,
+        fields: HTTPFields = [:],
+        body: HTTPBody = .empty,
+        mode: ResponseBodyMode = .buffered,
+        timeouts: Timeouts? = nil
+    ) throws -> HTTPRequest {
+        guard let url = URL(string: server.url.absoluteString + path) else {
+            throw Observation(description: "The check's path \(path) is wrong.")
+        }
+        var request = HTTPRequest(method: method, url: url, headerFields: fields, body: body)
+        request.context.responseBody = mode
+        request.context.timeouts = timeouts
+        return request
+    }
+
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try await waiting(for: "the response to \(request.method) \(request.url.path)") {
+            try await transport.send(request)
+        }
+    }
+
+    func text(_ response: HTTPResponse) async throws -> String {
+        try await waiting(for: "the end of the content") {
+            String(decoding: try await response.body.collect(upTo: 64 << 20), as: UTF8.self)
+        }
+    }
+
+    func next(_ iterator: inout HTTPBody.AsyncIterator) async throws -> Data? {
+        let wait = log.begin("the next bytes of the content")
+        defer { log.end(wait) }
+        return try await iterator.next()
+    }
+
+    /// Reads a stream to its end.
+    func drain(_ iterator: inout HTTPBody.AsyncIterator) async throws {
+        while try await next(&iterator) != nil {}
+    }
+
+    /// Waits for requests at the server.
+    @discardableResult
+    func received(atLeast count: Int) async throws -> [MockServer.Request] {
+        try await waiting(for: "request \(count) at the server") { await server.requests(atLeast: count) }
+    }
+
+    /// The first request at the server.
+    func firstReceived() async throws -> MockServer.Request {
+        guard let request = try await received(atLeast: 1).first else {
+            throw Observation(description: "The server received no request.")
+        }
+        return request
+    }
+
+    /// Waits until the transport has closed its connection.
+    func connectionCloses() async throws {
+        try await waiting(for: "the transport to close its connection") { await server.closedConnections(1) }
+    }
+
+    /// Waits until a time limit runs on the clock.
+    func limitRuns() async throws {
+        try await waiting(for: "a time limit on the given clock") { await clock.sleepers(1) }
+    }
+
+    func waiting<Value>(for name: String, _ body: () async throws -> Value) async throws -> Value {
+        try await log.waiting(for: name, body)
+    }
+
+    /// Runs a check in each response body mode that the transport has.
+    func inEachMode(_ check: (ResponseBodyMode) async throws -> Void) async throws {
+        try await check(.buffered)
+        if !missing.contains(.responseStreams) { try await check(.streamed) }
+    }
+}
+
+extension TransportConformance {
+    /// Throws unless the values are equal. The subject begins a sentence, such as "The status".
+    static func expect<Value: Equatable>(_ value: Value, is expected: Value, _ subject: String) throws {
+        guard value != expected else { return }
+        throw Observation(description: "\(subject) was \(value) instead of \(expected).")
+    }
+
+    /// Throws unless the values are equal. The subject begins a sentence, such as "The field X".
+    static func expect<Value: Equatable>(_ value: Value?, is expected: Value?, _ subject: String) throws {
+        guard value != expected else { return }
+        let (value, expected) = (value.map { "\($0)" } ?? "absent", expected.map { "\($0)" } ?? "absent")
+        throw Observation(description: "\(subject) was \(value) instead of \(expected).")
+    }
+
+    static func expect(_ condition: Bool, _ observed: @autoclosure () -> String) throws {
+        guard !condition else { return }
+        throw Observation(description: observed())
+    }
+
+    /// Runs a call, including reading its content, that must fail with one of the given codes.
+    static func expectFailure(_ codes: HTTPErrorCode..., of call: () async throws -> Void) async throws {
+        let expected = codes.map(\.rawValue).joined(separator: " or ")
+        do {
+            try await call()
+        } catch let error as TransportError where codes.contains(error.code) {
+            return
+        } catch let observation as Observation {
+            throw observation
+        } catch {
+            throw Observation(description: "The call threw \(error) instead of a TransportError with \(expected).")
+        }
+        throw Observation(description: "The call succeeded instead of throwing a TransportError with \(expected).")
+    }
+
+    static func expectCancellation(_ call: () async throws -> Void) async throws {
+        do {
+            try await call()
+        } catch is CancellationError {
+            return
+        } catch let observation as Observation {
+            throw observation
+        } catch {
+            throw Observation(description: "The cancelled call threw \(error) instead of CancellationError.")
+        }
+        throw Observation(description: "The cancelled call succeeded.")
+    }
+
+    static func chunks(of content: Data) -> AsyncStream<Data> {
+        AsyncStream { continuation in
+            for start in stride(from: 0, to: content.count, by: 50_000) {
+                continuation.yield(content[start..<min(start + 50_000, content.count)])
+            }
+            continuation.finish()
+        }
+    }
+}

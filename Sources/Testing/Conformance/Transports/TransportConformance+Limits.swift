@@ -1,0 +1,96 @@
+internal import Foundation
+internal import InterceptorsCore
+
+// Limits on the size of a response and on the time of a call.
+extension TransportConformance {
+    static let limitLaws: [Law] = [
+        Law(
+            "aBufferedResponseKeepsToItsLimit",
+            requires: [.sizeLimits],
+            expected:
+                "Buffered content beyond the limit must fail with bodyTooLarge; content of exactly the limit must succeed.",
+            harm: "Otherwise a server can fill the program's memory until the system ends it.",
+            repair: "Count the bytes as they arrive, and end the transfer at the limit."
+        ) { bench in
+            bench.server.enqueue(.status(200, body: String(repeating: "a", count: 1000)))
+            _ = try await bench.send(try bench.request(mode: .buffered(upTo: 1000)))
+            for answer in [
+                MockResponse.status(200, body: String(repeating: "a", count: 1001)), .stream([Data(count: 1001)]),
+            ] {
+                bench.server.enqueue(answer)
+                try await expectFailure(.bodyTooLarge) {
+                    _ = try await bench.send(try bench.request(mode: .buffered(upTo: 1000)))
+                }
+            }
+        },
+        Law(
+            "theWholeCallHasALimit",
+            requires: [.timeLimits],
+            expected: "A call must fail with timedOut when Timeouts.total has passed on the given clock.",
+            harm: "Otherwise a screen goes on loading for as long as the server likes.",
+            repair: "Start one sleep on time.clock with the call, and end the call when it ends."
+        ) { bench in
+            bench.server.on(.get, "/", .neverAnswer)
+            let timeouts = Timeouts(idle: nil, total: .milliseconds(500))
+            try await expectTimeout(bench, timeouts, after: .milliseconds(500))
+        },
+        Law(
+            "silenceHasALimit",
+            requires: [.idleLimits],
+            expected: "A call must fail with timedOut when no byte has come for Timeouts.idle on the given clock.",
+            harm: "Otherwise a call over a dead connection never ends.",
+            repair: "Start a sleep on time.clock with each byte, from the request on."
+        ) { bench in
+            bench.server.on(.get, "/", .neverAnswer)
+            try await expectTimeout(bench, Timeouts(idle: .milliseconds(1900)), after: .milliseconds(1900))
+        },
+        Law(
+            "theWholeCallsLimitBoundsTheContentToo",
+            requires: [.connections, .timeLimits, .responseStreams],
+            expected: "Reading a stream must fail with timedOut when Timeouts.total has passed since the call began.",
+            harm: "Otherwise a slow server keeps a call alive without a limit.",
+            repair: "End the limit with the content, not with the head."
+        ) { bench in
+            bench.server.on(.get, "/", .stallInBody(after: Data("abc".utf8), of: 9))
+            let timeouts = Timeouts(idle: nil, total: .seconds(2))
+            try await expectTimeoutInContent(bench, timeouts, after: .seconds(2) + .milliseconds(1))
+        },
+        Law(
+            "silenceWithinTheContentHasALimit",
+            requires: [.connections, .idleLimits, .responseStreams],
+            expected: "Reading a stream must fail with timedOut when no byte has come for Timeouts.idle.",
+            harm: "Otherwise a download over a dead connection never ends.",
+            repair: "Start the idle limit again with each byte of the content."
+        ) { bench in
+            bench.server.on(.get, "/", .stallInBody(after: Data("abc".utf8), of: 9))
+            try await expectTimeoutInContent(bench, Timeouts(idle: .seconds(2)), after: .seconds(10))
+        },
+    ]
+
+    private static func expectTimeout(_ bench: Bench, _ timeouts: Timeouts, after limit: Duration) async throws {
+        try await expectFailure(.timedOut) {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                let request = try bench.request(timeouts: timeouts)
+                group.addTask { _ = try await bench.send(request) }
+                try await bench.received(atLeast: 1)
+                try await bench.limitRuns()
+                // Slightly past the limit, which may have started a moment after the clock was read.
+                bench.clock.advance(by: limit + .milliseconds(1))
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    private static func expectTimeoutInContent(
+        _ bench: Bench,
+        _ timeouts: Timeouts,
+        after limit: Duration
+    ) async throws {
+        let response = try await bench.send(try bench.request(mode: .streamed, timeouts: timeouts))
+        var iterator = response.body.makeAsyncIterator()
+        _ = try await bench.next(&iterator)
+        try await bench.limitRuns()
+        bench.clock.advance(by: limit)
+        try await expectFailure(.timedOut) { try await bench.drain(&iterator) }
+    }
+}

@@ -1,0 +1,160 @@
+internal import Foundation
+internal import InterceptorsCore
+internal import Synchronization
+
+// The parts of a response before and after its head and content.
+extension TransportConformance {
+    static let trailerLaws: [Law] = [
+        Law(
+            "trailersAreKnownWithTheContent",
+            requires: [.connections, .trailers],
+            expected:
+                "The trailers of a buffered response must be those sent, in order, and empty where the server sent none.",
+            harm: "Otherwise a digest or a status that a server sends last is lost, and nobody notices.",
+            repair: "Keep the fields after the content apart, and set HTTPContext.trailers, to empty fields too."
+        ) { bench in
+            let sent: HTTPFields = ["X-Trailer": "1", "Server-Timing": "db;dur=53", "x-trailer": "2"]
+            bench.server.enqueue(.stream([Data("ok".utf8)], trailers: sent), .stream([Data("ok".utf8)]), .text("ok"))
+            let expected: [HTTPFields] = [sent, [:], [:]]
+            for fields in expected {
+                let response = try await bench.send(try bench.request())
+                try expect(try await bench.text(response), is: "ok", "The content")
+                try expect(trailers(of: response), is: .success(fields), "The result of reading the trailers")
+            }
+        },
+        Law(
+            "theTrailersOfAStreamComeWithItsEnd",
+            requires: [.connections, .trailers, .responseStreams],
+            expected: "The trailers of a streamed response must be unknown before its end was read, and known after.",
+            harm: "Otherwise a reader takes missing trailers for a server that sent none.",
+            repair: "Set HTTPContext.trailers to pending ones with the head, and receive the fields before the end."
+        ) { bench in
+            let sent: HTTPFields = ["X-Trailer": "1"]
+            bench.server.enqueue(.stream([Data("one".utf8), Data("two".utf8)], trailers: sent))
+            let response = try await bench.send(try bench.request(mode: .streamed))
+            let early = Trailers.failure(.trailersNotReceived)
+            try expect(trailers(of: response), is: early, "The result of reading the trailers first")
+            var iterator = response.body.makeAsyncIterator()
+            var count = 0
+            while count < 6, let chunk = try await bench.next(&iterator) { count += chunk.count }
+            try expect(trailers(of: response), is: early, "The result of reading the trailers before the end")
+            try await bench.drain(&iterator)
+            try expect(trailers(of: response), is: .success(sent), "The result of reading the trailers at the end")
+        },
+        Law(
+            "fieldsThatATrailerMustNotHoldAreDropped",
+            requires: [.connections, .trailers],
+            expected: "A trailer that frames, routes, authenticates or describes a message must appear nowhere.",
+            harm:
+                "Otherwise a server behind a proxy sets cookies, or changes how content is read that was checked before.",
+            repair: "Pass the fields through HTTPTrailers, and never merge them into the head (RFC 9110 §6.5.1)."
+        ) { bench in
+            let forbidden: HTTPFields = [.setCookie: "a=b", .contentType: "text/html", .contentLength: "9", "X-A": "1"]
+            bench.server.enqueue(.stream([Data("ok".utf8)], trailers: forbidden))
+            let response = try await bench.send(try bench.request())
+            try expect(try await bench.text(response), is: "ok", "The content")
+            try expect(trailers(of: response), is: .success(["X-A": "1"]), "The result of reading the trailers")
+            for name in [HTTPField.Name.setCookie, .contentType, .contentLength] {
+                try expect(response.headerFields[name], is: nil, "The field \(name)")
+            }
+        },
+    ]
+
+    static let requestTrailerLaws: [Law] = [
+        Law(
+            "trailersOfARequestAreSentOrRefused",
+            requires: [.connections],
+            expected: "The trailers of a request must follow its content, or the call must fail with unsupported.",
+            harm: "Otherwise a digest or a signature that follows the content is lost, and nobody notices.",
+            repair: "Throw unsupported where HTTPContext.requestTrailers is set, or send the fields after the content."
+        ) { bench in
+            bench.server.on(.post, "/", .text("ok"))
+            let body = HTTPBody(Data("content".utf8))
+            var request = try bench.request("/", .post, body: body)
+            let sent: HTTPFields = ["X-Trailer": "1", "x-trailer": "2"]
+            request.context.requestTrailers = HTTPTrailers(sent)
+            do {
+                _ = try await bench.send(request)
+            } catch let error as TransportError where error.code == .unsupported {
+                return
+            }
+            let received = try await bench.received(atLeast: 1)
+            try expect(received.first?.trailerFields, is: sent, "The list of trailers")
+            request.context.requestTrailers = nil
+            _ = try await bench.send(request)
+            try expect(bench.server.requests.last?.trailerFields, is: [:], "The list of trailers of the next request")
+        }
+    ]
+
+    static let interimLaws: [Law] = [
+        Law(
+            "interimResponsesAreTold",
+            requires: [.connections, .interimResponses],
+            expected: "Each interim response must be told once and in order, before the response is returned.",
+            harm: "Otherwise a hint comes too late to be of use, or is acted on twice.",
+            repair: "Call the closure of HTTPContext.interim with each head from 100 to 199, except 101."
+        ) { bench in
+            try await bench.inEachMode { mode in
+                bench.server.enqueue(
+                    MockResponse.text("ok")
+                        .preceded(byInterim: 103, headers: [.link: "</b.css>"])
+                        .preceded(byInterim: 103, headers: [.link: "</a.css>"])
+                        .preceded(byInterim: 102)
+                )
+                let told = ToldHeads()
+                var request = try bench.request(mode: mode)
+                request.context.interim = { told.add($0) }
+                let response = try await bench.send(request)
+                let expected = ["102", "103 </a.css>", "103 </b.css>"]
+                try expect(told.heads, is: expected, "The list of interim responses")
+                try expect(try await bench.text(response), is: "ok", "The content")
+            }
+        },
+        Law(
+            "endlessInterimResponsesAreAnError",
+            requires: [.connections, .interimResponses],
+            expected: "A call must fail with invalidResponse where a server sends ten thousand interim responses.",
+            harm: "Otherwise a server keeps a call alive for ever, past the limit on silence.",
+            repair: "Count the interim responses of an exchange, and end the exchange at a limit."
+        ) { bench in
+            let steps = [MockResponse.Step.send(Data("HTTP/1.1 102 Processing\r\n\r\n".utf8), times: 10_000)]
+            bench.server.enqueue(.text("ok").preceded(by: steps))
+            try await expectFailure(.invalidResponse) {
+                var request = try bench.request()
+                request.context.interim = { _ in }
+                _ = try await bench.send(request)
+            }
+        },
+    ]
+
+    /// The outcome of reading trailers: the fields, or the code of the error.
+    private enum Trailers: Equatable, CustomStringConvertible {
+        case success(HTTPFields)
+        case failure(HTTPErrorCode)
+
+        var description: String {
+            switch self {
+            case .success(let fields): "[\(fields.map(\.description).joined(separator: ", "))]"
+            case .failure(let code): "the error \(code.rawValue)"
+            }
+        }
+    }
+
+    private static func trailers(of response: HTTPResponse) throws -> Trailers {
+        do {
+            return .success(try response.trailers)
+        } catch let error as any HTTPError {
+            return .failure(error.code)
+        }
+    }
+
+    private final class ToldHeads: Sendable {
+        private let state = Mutex<[String]>([])
+        var heads: [String] { state.withLock(\.self) }
+
+        func add(_ head: InterimResponse) {
+            let link = head.headerFields[.link].map { " \($0)" } ?? ""
+            state.withLock { $0.append("\(head.status.code)\(link)") }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+internal import Foundation
+internal import InterceptorsCore
+
+// Content of requests from files and streams.
+extension TransportConformance {
+    static let uploadLaws: [Law] = [
+        Law(
+            "sendsStreamsAndFiles",
+            requires: [.requestStreams],
+            expected: "Content from bytes, a file or a stream must arrive unchanged, with a known length and without.",
+            harm: "Otherwise uploads of photos and documents are stored damaged.",
+            repair: "Send each chunk in order, with Content-Length if the length is known and chunked if not."
+        ) { bench in
+            bench.server.on(.put, "/", .status(204))
+            let content = Data(repeating: 0x61, count: 300_000)
+            let file = FileManager.default.temporaryDirectory.appending(path: "conformance-\(UUID().uuidString)")
+            try content.write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let bodies: [HTTPBody] = [
+                HTTPBody(content),
+                try HTTPBody(file: file),
+                .restartable(length: Int64(content.count)) { chunks(of: content) },
+                .restartable { chunks(of: content) },
+                .oneShot(chunks(of: content)),
+            ]
+            for body in bodies { _ = try await bench.send(try bench.request("/", .put, body: body)) }
+            let received = try await bench.received(atLeast: bodies.count)
+            for (body, request) in zip(bodies, received) {
+                try expect(request.body == content, "\(body) arrived changed.")
+            }
+        },
+        Law(
+            "anEmptyFileOrStreamIsNoContent",
+            requires: [.requestStreams],
+            expected: "A file or a stream without bytes must be sent like an empty body, without Transfer-Encoding.",
+            harm: "Otherwise servers refuse a GET with an empty stream, or wait for its content.",
+            repair: "Treat a body of length 0 as no content."
+        ) { bench in
+            bench.server.on(nil, "/", .status(200))
+            let file = FileManager.default.temporaryDirectory.appending(path: "conformance-\(UUID().uuidString)")
+            try Data().write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            for method in [HTTPRequest.Method.get, .head, .post, .put, .delete] {
+                for body in [try HTTPBody(file: file), .restartable(length: 0) { chunks(of: Data()) }, .empty] {
+                    let response = try await bench.send(try bench.request("/", method, body: body))
+                    try expect(response.status, is: 200, "The status")
+                    let received = bench.server.requests.last
+                    try expect(received?.method, is: method, "The method of a request with \(body)")
+                    try expect(received?.body, is: Data(), "The content of \(method)")
+                    try expect(received?.headerFields[.transferEncoding], is: nil, "Transfer-Encoding of \(method)")
+                }
+            }
+        },
+        Law(
+            "aOneShotBodyIsNotSentTwice",
+            requires: [.requestStreams],
+            expected: "A one-shot body that was already sent must fail with bodyNotReplayable before anything is sent.",
+            harm: "Otherwise a second attempt stores an empty file without any error.",
+            repair: "Rethrow the error of the body's iterator, and send nothing before its first chunk is there."
+        ) { bench in
+            bench.server.on(.post, "/", .status(200))
+            let body = HTTPBody.oneShot(chunks(of: Data("once".utf8)))
+            _ = try await bench.send(try bench.request("/", .post, body: body))
+            try await expectFailure(.bodyNotReplayable) {
+                _ = try await bench.send(try bench.request("/", .post, body: body))
+            }
+            try expect(bench.server.requests.count, is: 1, "The number of requests at the server")
+        },
+        Law(
+            "aBodyThatFailsFailsTheCall",
+            requires: [.requestStreams],
+            expected: "A body that throws must end the call with its error, or with that error as the cause.",
+            harm: "Otherwise half a file counts as uploaded.",
+            repair:
+                "Close the connection when the body throws, and throw a TransportError whose underlying error is the body's."
+        ) { bench in
+            bench.server.on(.post, "/", .status(200))
+            struct Broken: Error {}
+            let stream = AsyncThrowingStream<Data, any Error> { continuation in
+                continuation.yield(Data("begin".utf8))
+                continuation.finish(throwing: Broken())
+            }
+            do {
+                _ = try await bench.send(try bench.request("/", .post, body: .oneShot(stream)))
+            } catch is Broken {
+                return
+            } catch let error as TransportError where error.underlying is Broken {
+                return
+            }
+            throw Observation(description: "The call went on with half a body.")
+        },
+        Law(
+            "theErrorOfABodysOwnRequestIsNotTheExchanges",
+            requires: [.requestStreams],
+            expected: "An HTTP error thrown by a body must be wrapped in a TransportError with bodySourceFailed.",
+            harm: "Otherwise a retry or a refresh answers the failure of another request.",
+            repair: "Wrap the body's error as the underlying error of bodySourceFailed."
+        ) { bench in
+            bench.server.on(.post, "/", .status(200))
+            for failure in [
+                SourceError(code: .connectionLost, request: HTTPRequest(url: bench.server.url).summary),
+                SourceError(code: .unacceptedStatus, response: HTTPResponse(status: 429)),
+            ] {
+                let stream = AsyncThrowingStream<Data, any Error> { continuation in
+                    continuation.yield(Data("begin".utf8))
+                    continuation.finish(throwing: failure)
+                }
+                try await expectFailure(.bodySourceFailed) {
+                    _ = try await bench.send(try bench.request("/", .post, body: .oneShot(stream)))
+                }
+            }
+        },
+        Law(
+            "aBodyThatIsNotAsLongAsAnnouncedFailsTheCall",
+            requires: [.requestStreams],
+            expected: "A stream with fewer or more bytes than its length must fail with bodyLengthMismatch.",
+            harm: "Otherwise the server stores a cut file, or takes the rest for the next request.",
+            repair: "Count the bytes of the body, and close the connection when the count differs from the length."
+        ) { bench in
+            bench.server.on(.post, "/", .status(200))
+            for length in [3, 7] as [Int64] {
+                let body = HTTPBody.oneShot(chunks(of: Data("12345".utf8)), length: length)
+                try await expectFailure(.bodyLengthMismatch) {
+                    _ = try await bench.send(try bench.request("/", .post, body: body))
+                }
+            }
+            try expect(
+                bench.server.requests.isEmpty,
+                "The server received a body of another length than announced as complete."
+            )
+        },
+    ]
+}
+
+/// The error of a request that the source of a body sent.
+private struct SourceError: HTTPError {
+    let code: HTTPErrorCode
+    let message = "The source's own request failed."
+    var request: HTTPRequest.Summary?
+    var response: HTTPResponse?
+    var underlying: (any Error)?
+    var context = HTTPContext()
+}

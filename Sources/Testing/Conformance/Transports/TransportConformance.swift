@@ -1,0 +1,212 @@
+internal import Foundation
+public import InterceptorsCore
+
+/// The promises of a `Transport`, each as a check against a ``MockServer``.
+///
+/// For authors of transports. With Swift Testing, each rule becomes a separate test:
+///
+/// ```swift
+/// @Test(arguments: TransportConformance.rules)
+/// func keepsThePromisesOfATransport(rule: TransportConformance.Rule) async throws {
+///     try await rule.check { time in MyTransport(time: time) }
+/// }
+/// ```
+/// A failed check says what the transport did, what was expected, why it matters, and the usual repair.
+///
+/// ## Say what a transport can't do
+/// A bridge to another HTTP client may have no progress, or measure time limits by a clock that no test can move. Name the
+/// missing ``Capability`` values, and only the other rules are checked:
+///
+/// ```swift
+/// @Test(arguments: TransportConformance.rules(without: [.progress, .timeLimits, .idleLimits]))
+/// func bridgeKeepsItsPromises(rule: TransportConformance.Rule) async throws {
+///     try await rule.check { _ in MyBridge() }
+/// }
+/// ```
+/// If your transport documents that it can't keep one rule, leave out that rule by its name.
+///
+/// ## Checks that stand still
+/// Time limits pass only when a rule advances the clock. The check counts what happens at the transport and the server. When
+/// nothing has happened for some seconds, the check fails and lists the calls that wait and what the server has seen.
+///
+/// On Apple's platforms, a transport that blocks each thread of Swift's pool also blocks the test. Such a check hangs.
+///
+/// ## Without a network
+/// A transport that answers in memory has no connections that could break or be kept alive. A closure provides the same
+/// server's responses. Tasks run one at a time there, so a failure repeats:
+///
+/// ```swift
+/// @Test(arguments: TransportConformance.rulesInMemory)
+/// func keepsThePromisesOfATransport(rule: TransportConformance.Rule) async throws {
+///     try await rule.check(inMemory: { time, answer in StubTransport(time: time, answer) })
+/// }
+/// ```
+public enum TransportConformance {
+    /// Creates the transport under test. Its time limits must use the given clock (`TimeSource.clock`).
+    public typealias Factory = @Sendable (_ time: TimeSource) throws -> any Transport
+
+    /// Creates a transport that gets its answers in memory from the given closure. Its time limits must use the given clock
+    /// (`TimeSource.clock`).
+    public typealias MemoryFactory =
+        @Sendable (
+            _ time: TimeSource,
+            _ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+        ) throws -> any Transport
+
+    /// One promise of a transport.
+    public struct Rule: Sendable, Hashable, CustomStringConvertible {
+        /// The promise, in the form of a test's name.
+        public let name: String
+        /// The capabilities that a transport needs for this rule to apply.
+        public let requires: Set<Capability>
+        let law: Law
+        /// The required capabilities that the transport under test lacks.
+        let missing: Set<Capability>
+
+        init(_ law: Law, missing: Set<Capability>) {
+            name = law.name
+            requires = law.requires
+            self.law = law
+            self.missing = missing
+        }
+
+        /// Checks over loopback that a transport keeps the promise.
+        ///
+        /// - Parameters:
+        ///   - patience: how long nothing may happen at the transport and the server before the check fails; 10 s by default.
+        ///     A transport that keeps its promises never makes the check wait that long.
+        ///   - make: creates the transport.
+        /// - Throws: an error that says what the transport did, what was expected, why, and the usual repair. Rethrows errors
+        ///   of `make`.
+        public func check(patience: Duration = .seconds(10), _ make: @escaping Factory) async throws {
+            try await check(waiting: patience, make)
+        }
+
+        /// Checks that a transport without connections keeps the promise.
+        ///
+        /// - Parameters:
+        ///   - patience: how long the transport may wait for other threads before the check fails; 10 s by default.
+        ///   - make: creates the transport.
+        /// - Throws: an error that says what the transport did, what was expected, why, and the usual repair; an error if the
+        ///   rule ``requires`` connections. Rethrows errors of `make`.
+        public func check(patience: Duration = .seconds(10), inMemory make: @escaping MemoryFactory) async throws {
+            try await check(inMemory: make, patience: RulePatience(otherThreads: patience))
+        }
+
+        /// Whether both rules have the same name.
+        public static func == (left: Self, right: Self) -> Bool { left.name == right.name }
+
+        /// Hashes the name.
+        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+
+        /// The name.
+        public var description: String { name }
+    }
+
+    /// Every rule.
+    public static let rules: [Rule] = rules(without: [])
+
+    /// The rules that a transport without connections can keep.
+    public static let rulesInMemory: [Rule] = rules(without: [.connections])
+
+    /// The rules for a transport that lacks some capabilities.
+    ///
+    /// - Parameter missing: what the transport can't do. Rules that require one of these capabilities are left out. Without
+    ///   ``Capability/responseStreams``, the other rules ask for buffered responses only.
+    public static func rules(without missing: Set<Capability>) -> [Rule] {
+        laws.filter { $0.requires.isDisjoint(with: missing) }.map { Rule($0, missing: missing) }
+    }
+
+    static let laws: [Law] =
+        requestLaws + uploadLaws + responseLaws + contentLaws + trailerLaws + requestTrailerLaws + interimLaws
+        + restraintLaws + failureLaws
+        + connectionLaws + limitLaws
+        + cancellationLaws + concurrencyLaws
+}
+
+extension TransportConformance {
+    /// Something that a transport may be unable to do, and that some rules require.
+    ///
+    /// The set is open: a later version may have more capabilities, and `rules(without:)` then includes their rules.
+    public struct Capability: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+        /// The capability's name.
+        public let rawValue: String
+        /// Creates a capability from its name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// Sends over connections, which can break and carry malformed bytes.
+        public static let connections = Self(rawValue: "connections")
+        /// Sends several requests over one connection, and handles a kept-alive connection that the server has closed.
+        public static let connectionReuse = Self(rawValue: "connectionReuse")
+        /// Keeps several fields of the same name apart, on requests and responses.
+        public static let repeatedFields = Self(rawValue: "repeatedFields")
+        /// Sends content from a file or a stream.
+        public static let requestStreams = Self(rawValue: "requestStreams")
+        /// Returns a response before its content ends: `ResponseBodyMode.streamed`.
+        public static let responseStreams = Self(rawValue: "responseStreams")
+        /// Ends a transfer when the response's body is discarded or released.
+        public static let discards = Self(rawValue: "discards")
+        /// Limits the content of a buffered response: `ResponseBodyMode.buffered(upTo:)`.
+        public static let sizeLimits = Self(rawValue: "sizeLimits")
+        /// Limits a whole call by the given clock: `Timeouts.total`.
+        public static let timeLimits = Self(rawValue: "timeLimits")
+        /// Limits the time without a byte by the given clock: `Timeouts.idle`.
+        public static let idleLimits = Self(rawValue: "idleLimits")
+        /// Reports the progress of transfers: `HTTPContext.uploadProgress` and `HTTPContext.downloadProgress`.
+        public static let progress = Self(rawValue: "progress")
+        /// Reports the trailer fields of responses: `HTTPResponse.trailers`.
+        public static let trailers = Self(rawValue: "trailers")
+        /// Reports interim responses: `HTTPContext.interim`.
+        public static let interimResponses = Self(rawValue: "interimResponses")
+
+        /// The name.
+        public var description: String { rawValue }
+    }
+
+    /// The text and the check of a rule, apart from the capabilities of a transport.
+    struct Law: Sendable {
+        let name: String
+        let requires: Set<Capability>
+        /// How many seeds a check in memory plays.
+        let seeds: UInt64
+        /// The rule's expectation, as a sentence.
+        let expected: String
+        /// Why it matters to the program's users, as a sentence.
+        let harm: String
+        /// The usual repair, as a sentence.
+        let repair: String
+        let body: @Sendable (Bench) async throws -> Void
+
+        init(
+            _ name: String,
+            requires: Set<Capability> = [],
+            seeds: UInt64 = 1,
+            expected: String,
+            harm: String,
+            repair: String,
+            _ body: @escaping @Sendable (Bench) async throws -> Void
+        ) {
+            self.name = name
+            self.requires = requires
+            self.seeds = seeds
+            self.expected = expected
+            self.harm = harm
+            self.repair = repair
+            self.body = body
+        }
+    }
+
+    /// Thrown when a transport breaks a promise.
+    struct Failure: Error, Sendable, CustomStringConvertible {
+        let law: Law
+        /// The transport's behavior, as a sentence.
+        let observed: String
+
+        var description: String { "\(law.name): \(observed) \(law.expected) \(law.harm) \(law.repair)" }
+    }
+
+    /// The reason why a check fails, as a sentence.
+    struct Observation: Error, Sendable, CustomStringConvertible {
+        let description: String
+    }
+}

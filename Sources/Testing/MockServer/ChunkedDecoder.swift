@@ -1,0 +1,101 @@
+internal import Foundation
+internal import InterceptorsCore
+
+/// Removes the chunked coding from content as its bytes arrive (RFC 9112 §7.1).
+struct ChunkedDecoder {
+    private enum State {
+        case size
+        case data(left: Int)
+        case dataEnd
+        case trailers
+        case done
+    }
+
+    private var state = State.size
+    // The current line so far, including a CR.
+    private var line: [UInt8] = []
+    private var trailerLines: [[UInt8]] = []
+    private var trailerSize = 0
+    private let lineLimit: Int
+    /// The trailer fields after the last chunk.
+    private(set) var trailerFields = HTTPFields()
+
+    init(lineLimit: Int) { self.lineLimit = lineLimit }
+
+    /// Whether the content is complete.
+    var isDone: Bool { if case .done = state { true } else { false } }
+
+    /// Decodes the next bytes.
+    ///
+    /// - Returns: the number of bytes that belong to this content and its framing. The remaining bytes belong to the next
+    ///   request.
+    mutating func decode(
+        _ bytes: ArraySlice<UInt8>,
+        into receive: (ArraySlice<UInt8>) throws(BadRequest) -> Void
+    ) throws(BadRequest) -> Int {
+        var rest = bytes
+        while !rest.isEmpty {
+            switch state {
+            case .size:
+                guard let size = try Self.size(takeLine(&rest)) else { continue }
+                state = size == 0 ? .trailers : .data(left: size)
+            case .data(let left):
+                let piece = rest.prefix(left)
+                try receive(piece)
+                rest = rest.dropFirst(piece.count)
+                state = piece.count == left ? .dataEnd : .data(left: left - piece.count)
+            case .dataEnd:
+                guard let end = try takeLine(&rest) else { continue }
+                guard end.isEmpty else { throw BadRequest("A chunk is longer than its size says.") }
+                state = .size
+            case .trailers:
+                try takeTrailer(&rest)
+            case .done:
+                return bytes.count - rest.count
+            }
+        }
+        return bytes.count
+    }
+
+    private mutating func takeTrailer(_ rest: inout ArraySlice<UInt8>) throws(BadRequest) {
+        guard let line = try takeLine(&rest) else { return }
+        guard line.isEmpty else {
+            trailerLines.append(line)
+            trailerSize += line.count + 2
+            guard trailerSize <= lineLimit else { throw BadRequest(431, "The trailer fields are over the limit.") }
+            return
+        }
+        trailerFields = try RequestHead.fields(of: trailerLines)
+        state = .done
+    }
+
+    // Returns the line without its CR LF once complete; until then `nil`.
+    private mutating func takeLine(_ rest: inout ArraySlice<UInt8>) throws(BadRequest) -> [UInt8]? {
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "\n") {
+                guard line.popLast() == UInt8(ascii: "\r") else {
+                    throw BadRequest("A line of the chunked coding does not end in CR LF (RFC 9112 §7.1).")
+                }
+                defer { line = [] }
+                return line
+            }
+            line.append(byte)
+            guard line.count <= lineLimit else { throw BadRequest("A line of the chunked coding is over the limit.") }
+        }
+        return nil
+    }
+
+    private static func size(_ line: [UInt8]?) throws(BadRequest) -> Int? {
+        guard let line else { return nil }
+        // A chunk extension may follow; the server ignores it.
+        let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
+        let text = String(decoding: digits, as: UTF8.self)
+        guard !text.isEmpty,
+            text.utf8.allSatisfy({ UInt8(ascii: "0") <= $0 && Character(UnicodeScalar($0)).isHexDigit })
+        else { throw BadRequest("The size of a chunk is no hexadecimal number (RFC 9112 §7.1).") }
+        guard let size = Int(text, radix: 16) else {
+            throw BadRequest(413, "The size of a chunk is beyond every limit.")
+        }
+        return size
+    }
+}

@@ -1,0 +1,116 @@
+public import Foundation
+public import InterceptorsCore
+package import InterceptorsRecordings
+
+extension MockServer {
+    /// Starts a server that answers from the files in a folder, as the transport `files(in:)` of the module `Recordings` does.
+    ///
+    /// ```swift
+    /// let server = try MockServer(serving: folder)             // GET/users/42.json answers GET /users/42
+    /// let api = Client(baseURL: server.url)
+    /// ```
+    /// The article *Folders* of that module says which file answers which request. The files of every origin's folder answer.
+    /// Edits are seen at the next request. Routes and queued responses come before the folder. A request that no file answers
+    /// gets a 404, and one whose file can't be read a 500, each with the reason as text.
+    ///
+    /// A client that follows a redirect stays on loopback: the origin is removed from a `Location` and a `Content-Location` of the
+    /// folder's home origin, and of everything else that the folder answers.
+    ///
+    /// - Parameters:
+    ///   - folder: the folder.
+    ///   - port: the port; by default 0: the system chooses a free one.
+    ///   - delay: the wait before each answer from the folder, none by default.
+    ///   - redaction: decides which values are secrets, for which a file's name has a `*`. A folder is served with the redaction
+    ///     that it was recorded with.
+    ///   - replacing: the program's own replacement of secrets, as the folder was recorded with; by default none.
+    ///   - time: its clock measures the delay and the pauses in responses.
+    /// - Throws: an error that says what the system refused, such as a port that is in use.
+    public convenience init(
+        serving folder: URL,
+        port: Int = 0,
+        delay: Duration = .zero,
+        redaction: Redaction = .standard,
+        replacing: (@Sendable (String) -> String)? = nil,
+        time: TimeSource = .system
+    ) throws {
+        let answers = FolderAnswers(folder, redaction: redaction, replacing: replacing, now: time.now)
+        try self.init(port: port, time: time) { request in
+            await FolderResponse(to: request, from: answers).response.delayed(by: delay)
+        }
+    }
+
+    /// Starts a server whose closure answers the requests that no route and no queued response answers.
+    ///
+    /// - Parameters:
+    ///   - port: the port; 0 for one that the system chooses.
+    ///   - keepsRequests: whether ``requests`` holds the received requests, with their bodies.
+    ///   - time: its clock measures the pauses in responses.
+    ///   - answer: returns the response.
+    package convenience init(
+        port: Int,
+        keepsRequests: Bool = true,
+        time: TimeSource = .system,
+        answer: @escaping @Sendable (Request) async -> MockResponse
+    ) throws {
+        guard let port = UInt16(exactly: port) else { throw MockServerError("listen on port \(port)", code: EINVAL) }
+        let limits = Limits(head: 64 << 10, body: 1 << 30, keptBody: 64 << 20)
+        let core = try ServerCore(clock: time.clock, limits: limits, port: port) { PlainStream($0) }
+        core.update { state in
+            state.fallback = answer
+            state.keepsRequests = keepsRequests
+        }
+        try self.init(scheme: "http", core)
+    }
+}
+
+/// A folder's response to a request that a server received.
+package struct FolderResponse: Sendable {
+    /// The response.
+    package let response: MockResponse
+    /// The status of the response; `nil` if the connection ends without one.
+    package let status: Int?
+    /// The file that the response comes from; `nil` if there is none.
+    package let file: String?
+    /// Why no file answers; `nil` if one does.
+    package let problem: String?
+
+    /// Looks up the answer.
+    package init(to request: MockServer.Request, from answers: FolderAnswers) async {
+        guard let sent = HTTPRequest(request) else {
+            let reason = "The target \(Redaction.standard.redactingURL(request.target)) isn't a path."
+            self.init(.text(reason + "\n", status: 400), 400, file: nil, reason)
+            return
+        }
+        do {
+            let found = try await answers.answer(to: sent, target: request.pathAndQuery, isAnyOrigin: true)
+            let response = try await MockResponse(found.answer, to: sent)
+            self.init(response, found.answer.status.code, file: found.file, nil)
+        } catch {
+            let status: HTTPResponse.Status = (error as? TransportError)?.code == .noStub ? 404 : 500
+            let reason = (error as? TransportError)?.message ?? ErrorText.line(error)
+            self.init(.text(reason + "\n", status: status), status.code, file: nil, reason)
+        }
+    }
+
+    private init(_ response: MockResponse, _ status: Int, file: String?, _ problem: String?) {
+        self.response = response
+        self.status = status
+        self.file = file
+        self.problem = problem
+    }
+}
+
+extension MockServer.Request {
+    /// The target in its origin form, also of a request whose target is a whole URL (RFC 9112 §3.2.2).
+    fileprivate var pathAndQuery: String { query.map { "\(path)?\($0)" } ?? path }
+}
+
+extension HTTPRequest {
+    /// A request as a server received it, with its body in memory; `nil` if its target isn't a path.
+    fileprivate init?(_ request: MockServer.Request) {
+        let target = request.pathAndQuery
+        guard request.method != .connect, target.hasPrefix("/"), let url = URL(string: "http://127.0.0.1" + target)
+        else { return nil }
+        self.init(method: request.method, url: url, headerFields: request.headerFields, body: HTTPBody(request.body))
+    }
+}

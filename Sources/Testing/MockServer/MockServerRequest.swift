@@ -1,0 +1,66 @@
+public import Foundation
+public import InterceptorsCore
+
+extension MockServer {
+    /// A request as received by the server.
+    public struct Request: Sendable {
+        /// The method.
+        public let method: HTTPRequest.Method
+        /// The request target as on the wire (RFC 9112 §3.2).
+        public let target: String
+        /// The path of the target, percent-encoded as on the wire; `*` for the asterisk form.
+        public let path: String
+        /// The part after the first `?` of the target, percent-encoded as on the wire.
+        public let query: String?
+        /// The HTTP version: `1.1` or `1.0`.
+        public let version: String
+        /// The header fields, in the order and spelling of the wire. A value that isn't UTF-8 is read as ISO 8859-1.
+        public let headerFields: HTTPFields
+        /// The content without its transfer coding. If it exceeds the server's `keptBodyLimit`, only its beginning.
+        public internal(set) var body = Data()
+        /// The number of bytes of the whole content.
+        public internal(set) var bodyLength = 0
+        /// The trailer fields after chunked content.
+        public internal(set) var trailerFields = HTTPFields()
+        /// The connection's number, counted from 1 in the order of acceptance.
+        public internal(set) var connection = 0
+        /// The request's number on its connection, counted from 1. A number above 1 means that the connection was reused.
+        public internal(set) var number = 0
+
+        /// The content as text. Bytes that aren't UTF-8 are replaced.
+        public var text: String { String(decoding: body, as: UTF8.self) }
+
+        /// The first value of a query parameter, decoded. Both `+` and `%20` become a space.
+        public func queryValue(_ name: String) -> String? {
+            for pair in (query ?? "").split(separator: "&") {
+                let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { part in
+                    part.replacing("+", with: " ").removingPercentEncoding ?? String(part)
+                }
+                if parts[0] == name { return parts.count == 2 ? parts[1] : "" }
+            }
+            return nil
+        }
+    }
+}
+
+extension MockServer {
+    /// How the server reads the content of one request.
+    package struct Intake: Sendable {
+        /// Sent before the content is read: the heads of interim responses.
+        var before: Data
+        /// The number of bytes after which the content isn't read any further; `nil` to read all of it.
+        var limit: Int?
+        /// Returns the response. Gets the request with the content, and whether the limit left any of it unread.
+        var answer: @Sendable (_ request: Request, _ isCut: Bool) -> MockResponse
+    }
+
+    /// Answers the requests that no route and no queued response answers by a closure that gets their heads.
+    package func answerOthers(_ admit: @escaping @Sendable (Request) -> Intake) {
+        core.update { $0.admit = admit }
+    }
+}
+
+extension MockServer.Request: CustomStringConvertible {
+    /// The method and the target.
+    public var description: String { "\(method) \(target)" }
+}

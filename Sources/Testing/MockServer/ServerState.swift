@@ -1,0 +1,88 @@
+internal import Foundation
+internal import InterceptorsCore
+
+/// The state shared by a server's threads and its users. Mutate it under the lock, and resume returned watchers outside.
+struct ServerState: Sendable {
+    /// A task that waits for a condition.
+    struct Watcher: Sendable {
+        let isDone: @Sendable (ServerState) -> Bool
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
+    var routes: [Route] = []
+    var queue: [MockResponse] = []
+    /// Answers what no route and no queued response answers.
+    var fallback: (@Sendable (MockServer.Request) async -> MockResponse)?
+    /// Answers what no route and no queued response answers, and sees the head before the content is read.
+    var admit: (@Sendable (MockServer.Request) -> MockServer.Intake)?
+    private(set) var requests: [MockServer.Request] = []
+    /// Whether received requests are kept. A program that serves for days keeps none.
+    var keepsRequests = true
+    /// The number of accepted connections.
+    var opened = 0
+    /// The number of connections that clients have ended.
+    var closedByPeer = 0
+    /// The open connections, with the controls of their threads.
+    var connections: [Int: ConnectionControl] = [:]
+    var isStopped = false
+    var watchers: [Int: Watcher] = [:]
+    private var queueTaken = 0
+    private var lastWatcher = 0
+    /// Watchers whose task was cancelled before they were added, or after they were removed.
+    private var cancelledWatchers: Set<Int> = []
+
+    mutating func note(_ request: MockServer.Request) { if keepsRequests { requests.append(request) } }
+
+    /// The route that answers a request: the most specific matching route, or else the newest.
+    func route(for request: MockServer.Request) -> Route? {
+        StubScope.mostSpecific(of: routes.reversed().filter { $0.matches(request) }, scope: \.scope)
+    }
+
+    /// The next response of the queue, or a 404 that lists the routes.
+    mutating func takeQueued(for request: MockServer.Request) -> MockResponse {
+        guard queue.isEmpty else {
+            queueTaken += 1
+            return queue.removeFirst()
+        }
+        let offered =
+            routes.isEmpty ? "There are no routes." : "No route takes it:\n" + routes.map { "  \($0)\n" }.joined()
+        let hint = StubScope.hint(for: request.method, request.target, among: routes.map(\.scope))
+        let text = """
+            No answer for \(request).\(hint.map { " " + $0 } ?? "")
+            \(offered)
+            The queue is empty; \(queueTaken) of its answers were taken.
+
+            """
+        return .text(text, status: 404)
+    }
+
+    mutating func nextWatcherID() -> Int {
+        lastWatcher += 1
+        return lastWatcher
+    }
+
+    /// Adds a watcher, or returns it if there is nothing to wait for.
+    mutating func add(_ watcher: Watcher, id: Int) -> Watcher? {
+        if cancelledWatchers.remove(id) != nil || isStopped || watcher.isDone(self) { return watcher }
+        watchers[id] = watcher
+        return nil
+    }
+
+    /// Removes and returns a watcher whose task was cancelled.
+    mutating func cancelWatcher(_ id: Int) -> Watcher? {
+        if let watcher = watchers.removeValue(forKey: id) { return watcher }
+        cancelledWatchers.insert(id)
+        return nil
+    }
+
+    /// Clears the mark of a cancellation that came after the wait had ended.
+    mutating func forgetWatcher(_ id: Int) { cancelledWatchers.remove(id) }
+
+    /// Removes and returns the watchers with nothing left to wait for.
+    mutating func takeDueWatchers() -> [Watcher] {
+        guard !watchers.isEmpty else { return [] }
+        let due = watchers.filter { isStopped || $0.value.isDone(self) }
+        for id in due.keys { watchers[id] = nil }
+        return Array(due.values)
+    }
+}

@@ -1,0 +1,159 @@
+internal import Foundation
+internal import InterceptorsCore
+internal import Synchronization
+
+/// A network whose servers behave at random: they are slow, fail, redirect and reject.
+final class SimulatedNetwork: Transport {
+    let core: SimulationCore
+
+    init(core: SimulationCore) { self.core = core }
+
+    func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
+        let request = request
+        try request.validate()
+        let id = core.call(of: request)
+        core.note("send #\(id) \(request.method) \(request.url.absoluteString)")
+        let number = core.began(request, id)
+        defer { core.state.withLock { $0.running -= 1 } }
+        do {
+            let response = try await respond(to: request, id, number)
+            core.note("response to #\(id) \(response.status.code)")
+            core.count("status \(response.status.code)")
+            if Self.leavesUndone(response) { core.state.withLock { $0.acted[number] = nil } }
+            return response
+        } catch {
+            let code = (error as? any HTTPError)?.qualifiedCode ?? "\(type(of: error))"
+            core.note("failure #\(id) \(code)")
+            core.count("failure \(code)")
+            throw error
+        }
+    }
+
+    /// Whether a response says that the server hasn't acted on the request.
+    private static func leavesUndone(_ response: HTTPResponse) -> Bool {
+        [401, 307, 308, 429].contains(response.status.code)
+            || response.status == 503 && response.headerFields.contains(.retryAfter)
+    }
+
+    private func respond(to request: HTTPRequest, _ id: Int, _ number: Int) async throws -> HTTPResponse {
+        let isTroubled = core.chance(core.trouble)
+        if isTroubled, core.chance(15) { throw failure(.cannotConnect, request) }
+        core.mayAct(on: request, id, number)
+        if isTroubled, core.chance(10) {
+            // The connection breaks while the body is sent.
+            var chunks = request.body.makeAsyncIterator()
+            _ = try await chunks.next()
+            request.body.discard()
+            throw failure(.connectionLost, request)
+        }
+        core.check(try await request.body.collect(upTo: Simulation.contentLimit), of: request, number)
+        try await wait(isTroubled: isTroubled, request)
+        try Task.checkCancellation()
+        if isTroubled, core.chance(20) {
+            throw failure(core.oneOf([.connectionLost, .timedOut, .truncated]), request)
+        }
+        var response = head(request, number, isTroubled: isTroubled)
+        response.url = request.url
+        response.headerFields[SimulationCore.exchangeField] = core.name(ofExchange: number)
+        if response.status != 204 {
+            let content = core.makeContent(of: number)
+            core.change(exchange: number) { $0.content = content }
+            response.headerFields[.contentType] = "application/json"
+            response.headerFields[.contentLength] = "\(content.count)"
+            response.body = body(content, for: request)
+        }
+        return response
+    }
+
+    /// Sometimes a server responds at once, and occasionally it hangs.
+    private func wait(isTroubled: Bool, _ request: HTTPRequest) async throws {
+        guard core.chance(85) else { return }
+        let wait: Duration = isTroubled && core.chance(10) ? .seconds(1_000) : .milliseconds(core.number(in: 1...3_000))
+        let limit = idleLimit(of: request)
+        try await core.clock.sleep(for: min(wait, limit))
+        if wait > limit { throw failure(.timedOut, request) }
+    }
+
+    private func idleLimit(of request: HTTPRequest) -> Duration {
+        let timeouts = request.context.timeouts
+        return [timeouts?.idle, timeouts?.total].compactMap(\.self).min() ?? .seconds(10_000)
+    }
+
+    private func failure(_ code: HTTPErrorCode, _ request: HTTPRequest) -> TransportError {
+        TransportError(code, "The simulated network fails.", request: request)
+    }
+
+    private static let rarer: [HTTPResponse.Status] = [
+        500, 500, 502, 502, 504, 504, 404, 404, 204, 204, 201, 202, 400, 403, 409, 410, 501,
+    ]
+
+    private func head(_ request: HTTPRequest, _ number: Int, isTroubled: Bool) -> HTTPResponse {
+        var fields = HTTPFields()
+        if core.chance(60) {
+            fields[.cacheControl] = core.oneOf(["max-age=2", "max-age=60", "max-age=60", "no-store", "max-age=0"])
+        }
+        if request.url.path.hasPrefix("/private"), Origin(request.url) == core.origin,
+            !core.isValid(Self.text(of: request))
+        {
+            fields[.wwwAuthenticate] = "Bearer"
+            return HTTPResponse(status: 401, headerFields: fields)
+        }
+        guard isTroubled else { return HTTPResponse(status: 200, headerFields: fields) }
+        switch core.number(in: 0...5) {
+        case 0, 1: return redirect(request, number, fields)
+        case 2:
+            if core.chance(50) { fields[.retryAfter] = core.oneOf(["0", "1", "99999999999", "soon"]) }
+            return HTTPResponse(status: core.oneOf([429, 503]), headerFields: fields)
+        case 3:
+            fields[.wwwAuthenticate] = "Bearer"
+            return HTTPResponse(status: 401, headerFields: fields)
+        default:
+            return HTTPResponse(status: core.oneOf(Self.rarer), headerFields: fields)
+        }
+    }
+
+    /// A redirect to the same origin, another one, or the same host without TLS.
+    private func redirect(_ request: HTTPRequest, _ number: Int, _ fields: HTTPFields) -> HTTPResponse {
+        let (url, other) = (core.url.absoluteString, core.otherURL.absoluteString)
+        let target = core.oneOf(["", "", "", "", url, url, other, "http://api.example.com"])
+        let location = target + core.oneOf(["/things/1", "/private/2", "/moved"])
+        let status = core.oneOf([301, 302, 303, 307, 308] as [HTTPResponse.Status])
+        if let resolved = URL(string: location, relativeTo: request.url)?.absoluteURL {
+            core.change(exchange: number) { $0.redirect = SimulatedExchange.Redirect(status: status, target: resolved) }
+        }
+        var fields = fields
+        fields[.location] = location
+        return HTTPResponse(status: status, headerFields: fields)
+    }
+
+    /// The parts of a request that may carry a credential.
+    static func text(of request: HTTPRequest) -> String {
+        request.url.absoluteString + "\n" + request.headerFields.map(\.value).joined(separator: "\n")
+    }
+
+    private func body(_ content: Data, for request: HTTPRequest) -> HTTPBody {
+        guard request.context.responseBody.bufferLimit == nil else { return HTTPBody(content) }
+        let id = core.nextID()
+        core.state.withLock { _ = $0.openBodies.insert(id) }
+        let chunks = SimulatedStream(
+            core: core,
+            id: id,
+            chunks: ScriptedStream.parts(of: content, count: SimulatedStream.chunkCount),
+            trouble: core.chance(core.trouble) && core.chance(50) ? streamTrouble(request) : nil
+        )
+        return .oneShot(chunks, length: Int64(content.count), onDiscard: { [core] in core.closed(body: id) })
+    }
+
+    private func streamTrouble(_ request: HTTPRequest) -> SimulatedStream.Trouble {
+        let index = core.number(in: 0...SimulatedStream.chunkCount)
+        guard core.chance(30) else {
+            core.count("broken stream")
+            let error = failure(core.oneOf([.truncated, .connectionLost]), request)
+            return SimulatedStream.Trouble(index: index, stall: .zero, error: error)
+        }
+        core.count("stalled stream")
+        let (wait, limit) = (Duration.seconds(1_000), idleLimit(of: request))
+        let error = wait > limit ? failure(.timedOut, request) : nil
+        return SimulatedStream.Trouble(index: index, stall: min(wait, limit), error: error)
+    }
+}

@@ -1,0 +1,127 @@
+internal import Foundation
+public import InterceptorsCore
+internal import Synchronization
+
+/// Plays random calls through a chain, over a random network, in virtual time. A seed determines everything, so a failure repeats.
+///
+/// ```swift
+/// @Test func theChainKeepsTheRules() async throws {
+///     try await Simulation(seeds: 1...1_000) { world in
+///         world.client(interceptors: [
+///             .cache(.memory(), time: world.time), .retry(3, time: world.time), .timeout(.seconds(10), time: world.time),
+///         ])
+///     }.run()
+/// }
+/// ```
+/// Each seed makes a new client. Up to six calls of two accounts run at once: GET, POST, PUT and DELETE, with bodies in memory,
+/// restartable streams and one-shot streams. Responses are buffered or streamed, and read to the end, read in part or
+/// discarded. Some calls are cancelled. The servers are slow, hang, redirect to other origins and away from TLS, and respond
+/// with the usual errors. Connections break before, during and after a request, and streams stall or break at any chunk.
+///
+/// Whatever happens, each ``Property`` must hold. If one doesn't, ``run()`` plays the seed again, and throws an error with the
+/// seed, the property, the events that led to it, whether they repeated, and the line that repeats them, such as
+/// `Simulation(seeds: 42...42)`.
+///
+/// ## Accounts
+/// By default each call brings the credential of its account, in the field `Authorization`. If the chain adds the
+/// credentials, follow the sign-ins of the world instead: ``World/onSignIn(_:)`` has the example.
+///
+/// ## Repeatable
+/// Make everything that has state inside the closure, take the time and all randomness from the world, and pass `world.time`
+/// to each interceptor that has a parameter for the time. Tasks then run one at a time on one thread, in an order that the seed
+/// determines.
+///
+/// A simulation can't control:
+/// - other threads: dispatch queues, threads, and actors with an executor of their own. It waits some seconds for them, and the
+///   error says that they took part;
+/// - clocks of the system. A sleep on them takes real time;
+/// - the order of the elements of a `Set` or `Dictionary`, unless the environment has `SWIFT_DETERMINISTIC_HASHING=1`.
+///
+/// A seed that fails and doesn't repeat shows one of these.
+///
+/// Once another thread or the main actor has taken part, the simulation waits 2 ms for it before the time moves. Work elsewhere that
+/// takes longer may miss its moment.
+///
+/// ## Not simulated
+/// - Cookies, validators (`ETag`, `If-None-Match`), `Vary`, ranges, content codings and informational responses.
+/// - Files as bodies, HEAD and other methods, and statuses that servers rarely send.
+/// - The credentials of schemes other than a token: the server finds a token anywhere in the fields or in the URL.
+/// - The order of fields, HTTP versions, TLS, and connections that calls share.
+public struct Simulation: Sendable {
+    /// Makes the client under test for one seed.
+    public typealias Factory = @Sendable (_ world: World) async throws -> Client
+
+    private let seeds: ClosedRange<Int>
+    let exceptions: Set<Property>
+    let content: HTTPBody?
+    let make: Factory
+
+    /// Creates a simulation.
+    ///
+    /// - Parameters:
+    ///   - seeds: the seeds to play, by default a thousand.
+    ///   - exceptions: properties that the chain doesn't promise, such as ``Property/aPostIsActedOnOnce`` of a chain that repeats
+    ///     a POST on purpose.
+    ///   - content: the content of all responses, as `application/json`, up to 16 MiB. By default each response has another
+    ///     small object as its content, so that a response with another's content is found. Choose the content only if the chain
+    ///     needs a certain form.
+    ///   - make: makes the client, once for each seed, and again for a seed that fails.
+    public init(
+        seeds: ClosedRange<Int> = 1...1_000,
+        except exceptions: Set<Property> = [],
+        answering content: HTTPBody? = nil,
+        _ make: @escaping Factory
+    ) {
+        self.seeds = seeds
+        self.exceptions = exceptions
+        self.content = content
+        self.make = make
+    }
+
+    /// Plays each seed, until one breaks a property.
+    ///
+    /// - Throws: an error that describes the first seed that breaks a property. `CancellationError` if the task is cancelled.
+    ///   An error if the simulation tests nothing: the client doesn't use the world's network or, in 20 seeds or more, no call
+    ///   reaches the network or none gets a 2xx response. Another error if the runtime doesn't let a program order its tasks.
+    ///   Rethrows errors of the closure.
+    public func run() async throws {
+        try await run(patience: RulePatience())
+    }
+
+    /// The longest content of a response or a request.
+    static let contentLimit = 16 << 20
+
+    func run(patience: RulePatience, longestSeed: Duration = .seconds(300)) async throws {
+        let content = try await content?.collect(upTo: Self.contentLimit)
+        let progress = SimulationProgress()
+        try await withTaskCancellationHandler {
+            // On a separate thread, because a play owns its thread, and an interceptor may block it.
+            try await WatchedThread.run(
+                limit: patience.blockedThread,
+                progress: { progress.jobs },
+                blocked: { progress.block() }
+            ) {
+                var series = SimulationSeries(self, content: content, progress, patience, longestSeed: longestSeed)
+                for seed in seeds { try series.play(seed) }
+                try series.checkCounts()
+            }
+        } onCancel: {
+            progress.stop()
+        }
+    }
+
+    /// Plays one seed on the present thread, and returns how often each kind of event happened.
+    func counts(of seed: Int) throws -> [String: Int] {
+        let core = try SimulationCore(seed: seed, content: nil)
+        let patience = RulePatience()
+        _ = try SimulationPlay(
+            core,
+            SimulationProgress(),
+            patience,
+            exceptions: exceptions,
+            longest: .seconds(300),
+            waitsForThreads: false
+        ).run(make)
+        return core.state.withLock(\.counts)
+    }
+}

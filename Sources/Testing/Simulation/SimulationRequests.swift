@@ -1,0 +1,101 @@
+internal import Foundation
+internal import InterceptorsCore
+internal import Synchronization
+
+/// The records of requests.
+extension SimulationCore {
+    /// The call of a request: by its context or, if the chain has lost that, by its content or its target; 0 if unknown.
+    func call(of request: HTTPRequest) -> Int {
+        let known = request.context.simulatedCall
+        if known > 0 { return known }
+        if let bytes = request.body.bytes, !bytes.isEmpty { return SimulatedCall.id(in: bytes) }
+        let (method, url) = (request.method, request.url)
+        let calls = state.withLock { state in
+            state.calls.values.filter { $0.isRunning && $0.method == method && $0.url == url }
+        }
+        return calls.count == 1 ? calls[0].id : 0
+    }
+
+    /// Checks and records a request that is about to be sent, and returns the number of the exchange.
+    func began(_ request: HTTPRequest, _ id: Int) -> Int {
+        let text = SimulatedNetwork.text(of: request)
+        let sent = accounts(in: text)
+        let wasSent = state.withLock { $0.exchanges.contains { $0.call == id } }
+        let number = record(request, id, sent)
+        let call = state.withLock { state in
+            state.running += 1
+            return state.calls[id]
+        }
+        checkSeed(ofTokensIn: text, at: "A request")
+        if !sent.isEmpty, Origin(request.url) != origin {
+            let names = sent.sorted().joined(separator: ", ")
+            let place = Origin(request.url)?.description ?? "no origin"
+            violate(.secretsStayAtTheirOrigin, "The credential of \(names) was sent to \(place).")
+        }
+        guard let call else { return number }
+        if !request.body.isReadable {
+            violate(.aOneShotBodyIsSentOnce, "The one-shot body of \(call) was sent again.")
+        }
+        if let account = call.account, let other = sent.sorted().first(where: { $0 != account }) {
+            violate(.accountsStayApart, "\(call), of \(account), was sent with the credential of \(other).")
+        }
+        checkSignIns(call, sent)
+        // Another call may share the exchange, and go on.
+        if wasSent, call.cancelledAt != nil, Task.isCancelled {
+            violate(.cancellationEndsACall, "\(call) was cancelled, and sent again after that.")
+        }
+        return number
+    }
+
+    /// Checks the credentials that the chain adds.
+    private func checkSignIns(_ call: SimulatedCall, _ sent: Set<String>) {
+        guard followsSignIns, let start = call.began else { return }
+        let permitted = accounts(of: call, since: start)
+        guard let other = sent.sorted().first(where: { !permitted.contains($0) }) else { return }
+        let caller = permitted.isEmpty ? "nobody" : permitted.sorted().joined(separator: ", ")
+        violate(.accountsStayApart, "\(call), of \(caller), was sent with the credential of \(other).")
+    }
+
+    /// Checks and records that a server may act on a request.
+    func mayAct(on request: HTTPRequest, _ id: Int, _ number: Int) {
+        guard request.method == .post, let call = state.withLock({ $0.calls[id] }) else { return }
+        let key = request.headerFields[.idempotencyKey]
+        let isRepeated = state.withLock { state in
+            defer { state.acted[number] = Act(call: id, key: key) }
+            return state.acted.values.contains { $0.call == id && ($0.key == nil || $0.key != key) }
+        }
+        guard isRepeated else { return }
+        let way = key == nil ? "without an idempotency key" : "with another idempotency key"
+        violate(.aPostIsActedOnOnce, "\(call) was sent again \(way) after a server may have acted on it.")
+    }
+
+    /// Checks the content of a request that a server has received.
+    func check(_ content: Data, of request: HTTPRequest, _ number: Int) {
+        if exchange(number).call == 0 {
+            let id = SimulatedCall.id(in: content)
+            change(exchange: number) { $0.call = id }
+            mayAct(on: request, id, number)
+        }
+        let exchange = exchange(number)
+        guard let call = state.withLock({ $0.calls[exchange.call] }), content != call.content,
+            request.method == call.method, !request.headerFields.contains(.contentEncoding),
+            leads(call, to: exchange, as: accounts(of: call, since: call.began ?? .zero))
+        else { return }
+        violate(
+            .contentComesWhole,
+            "A server received \(content.count) bytes from \(call) that aren't its content of \(call.content.count) bytes."
+        )
+    }
+
+    func closed(body: Int) { state.withLock { _ = $0.openBodies.remove(body) } }
+}
+
+extension HTTPContext {
+    private enum SimulatedCallKey: HTTPContextKey { static var defaultValue: Int { 0 } }
+
+    /// The number of the simulated call that a request belongs to; 0 if unknown.
+    var simulatedCall: Int {
+        get { self[SimulatedCallKey.self] }
+        set { self[SimulatedCallKey.self] = newValue }
+    }
+}

@@ -1,0 +1,102 @@
+#if os(Linux)
+internal import CInterceptorsOpenSSL
+internal import Foundation
+public import InterceptorsCore
+internal import Synchronization
+
+extension MockServer {
+    /// The TLS settings of a server.
+    struct TLS {
+        var identity: TestIdentity
+        var clientRoots: [TLSCertificate]?
+        var maximumVersion = TLSVersion.tls13
+    }
+
+    /// Starts a server that speaks TLS. Its URL is `https://127.0.0.1:PORT`. Linux only, because the server uses the system's
+    /// OpenSSL.
+    ///
+    /// ```swift
+    /// let root = try TestAuthority()
+    /// let server = try MockServer(tls: root.issue())
+    /// ```
+    /// - Parameters:
+    ///   - identity: the server's certificate, key, and additional certificates to send.
+    ///   - clientRoots: the roots of required client certificates; by default `nil`: the server requests none.
+    ///   - maximumVersion: the newest TLS version that the server accepts; 1.3 by default.
+    ///   - headLimit: the maximum bytes of a request's head, 64 KiB by default; a larger head gets a 431.
+    ///   - bodyLimit: the maximum bytes of a request's content, 1 GiB by default; larger content gets a 413.
+    ///   - keptBodyLimit: the number of content bytes kept in ``Request/body``, 64 MiB by default; further bytes are only
+    ///     counted.
+    ///   - time: its clock measures the pauses in responses.
+    /// - Throws: an error that says what the system refused, a socket or a thread, and `TLSConfigurationError` if OpenSSL can't
+    ///   be used.
+    public convenience init(
+        tls identity: TestIdentity,
+        clientRoots: [TLSCertificate]? = nil,
+        maximumVersion: TLSVersion = .tls13,
+        headLimit: Int = 64 << 10,
+        bodyLimit: Int = 1 << 30,
+        keptBodyLimit: Int = 64 << 20,
+        time: TimeSource = .system
+    ) throws {
+        let server = try ServerTLS(
+            TLS(identity: identity, clientRoots: clientRoots, maximumVersion: maximumVersion)
+        )
+        let limits = Limits(head: headLimit, body: bodyLimit, keptBody: keptBodyLimit)
+        try self.init(scheme: "https", ServerCore(clock: time.clock, limits: limits) { server.stream($0) }) {
+            server.handshakes
+        }
+    }
+}
+
+/// State shared by all connections of a TLS server.
+final class ServerTLS: Sendable {
+    private let context: OpenSSLObject
+    private let counts = Mutex((completed: 0, resumed: 0))
+
+    init(_ tls: MockServer.TLS) throws {
+        try OpenSSLLibrary.load()
+        guard let pointer = cossl_SSL_CTX_new(cossl_TLS_server_method()) else { throw CertificateMaker.failure }
+        context = OpenSSLObject(pointer) { cossl_SSL_CTX_free($0) }
+        func control(_ command: cossl_number, _ number: Int, _ object: UnsafeMutableRawPointer? = nil) {
+            _ = cossl_SSL_CTX_ctrl(pointer, Int32(command.rawValue), number, object)
+        }
+        // A repeated write may pass the bytes at another address, and may send only some of them.
+        let modes = COSSL_SSL_MODE_ENABLE_PARTIAL_WRITE.rawValue | COSSL_SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.rawValue
+        control(COSSL_SSL_CTRL_MODE, Int(modes))
+        control(COSSL_SSL_CTRL_SET_MAX_PROTO_VERSION, tls.maximumVersion == .tls12 ? 0x0303 : 0x0304)
+        let chain = tls.identity.chain.compactMap { OpenSSLObject.certificate($0.der) }
+        guard let own = chain.first, cossl_SSL_CTX_use_certificate(pointer, own.pointer) == 1,
+            cossl_SSL_CTX_use_PrivateKey(pointer, tls.identity.key.pointer) == 1
+        else { throw CertificateMaker.failure }
+        for issuer in chain.dropFirst() { control(COSSL_SSL_CTRL_CHAIN_CERT, 1, issuer.pointer) }
+        // OpenSSL requires a session ID context of servers that verify clients.
+        _ = cossl_SSL_CTX_set_session_id_context(pointer, Array("mock".utf8), 4)
+        if let roots = tls.clientRoots { try Self.demandClients(pointer, roots) }
+    }
+
+    private static func demandClients(_ context: UnsafeMutableRawPointer, _ roots: [TLSCertificate]) throws {
+        guard let store = cossl_X509_STORE_new() else { throw CertificateMaker.failure }
+        for root in roots {
+            guard let certificate = OpenSSLObject.certificate(root.der) else { continue }
+            _ = cossl_X509_STORE_add_cert(store, certificate.pointer)
+        }
+        cossl_SSL_CTX_set_cert_store(context, store)
+        let mode = COSSL_SSL_VERIFY_PEER.rawValue | COSSL_SSL_VERIFY_FAIL_IF_NO_PEER_CERT.rawValue
+        cossl_SSL_CTX_set_verify(context, Int32(mode), nil)
+    }
+
+    /// The number of completed handshakes, and how many of them resumed a session.
+    var handshakes: (completed: Int, resumed: Int) { counts.withLock { $0 } }
+
+    func stream(_ descriptor: Int32) -> any ByteStream {
+        guard let ssl = cossl_SSL_new(context.pointer) else { return PlainStream(descriptor) }
+        return TLSStream(descriptor, ssl) { [self] isResumed in
+            counts.withLock { counts in
+                counts.completed += 1
+                if isResumed { counts.resumed += 1 }
+            }
+        }
+    }
+}
+#endif

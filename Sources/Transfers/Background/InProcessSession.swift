@@ -1,0 +1,169 @@
+internal import Foundation
+internal import InterceptorsMiddlewares
+internal import Synchronization
+
+/// Runs transfers as tasks of this process, over a transport.
+///
+/// As the system does, it follows redirects. A redirect to another origin loses the credentials.
+final class InProcessSession: BackgroundSession {
+    private struct Job: Sendable {
+        let task: TransferTask
+        let request: HTTPRequest
+        let isUpload: Bool
+    }
+
+    private struct State {
+        var waiting: [Job] = []
+        var running: [TransferTask: Task<Void, Never>?] = [:]
+        /// Tasks that were cancelled before their work was stored.
+        var cancelled: Set<TransferTask> = []
+        var isClosed = false
+    }
+
+    private let chain: InterceptorChain
+    private let limit: Int
+    private let folder: TransferFolder
+    private let receive: SessionReceiver
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - transport: sends the requests.
+    ///   - redaction: decides which fields a redirect to another origin loses.
+    ///   - limit: how many transfers run at a time.
+    ///   - folder: the folder for content that is being received.
+    ///   - receive: gets the reports.
+    init(
+        over transport: any Transport,
+        redaction: Redaction,
+        limit: Int,
+        folder: TransferFolder,
+        receive: @escaping SessionReceiver
+    ) {
+        chain = InterceptorChain([.followRedirects(redaction: redaction)], transport: transport)
+        self.limit = limit
+        self.folder = folder
+        self.receive = receive
+    }
+
+    func start(_ task: TransferTask, _ request: HTTPRequest, upload: URL?) throws {
+        try request.validate()
+        state.withLock { $0.waiting.append(Job(task: task, request: request, isUpload: upload != nil)) }
+        runNext()
+    }
+
+    func cancel(_ task: TransferTask) {
+        let running = state.withLock { state in
+            state.waiting.removeAll { $0.task == task }
+            // The job may have been taken, and its work not stored yet.
+            if case .some(nil) = state.running[task] { state.cancelled.insert(task) }
+            return state.running[task] ?? nil
+        }
+        running?.cancel()
+    }
+
+    // A process starts without tasks, so none has a number.
+    func cancel(number: Int) {}
+    func resume(number: Int) {}
+
+    func list() async -> [ListedTask] { [] }
+
+    func close() {
+        let running = state.withLock { state in
+            (state.isClosed, state.waiting) = (true, [])
+            return state.running.values.compactMap(\.self)
+        }
+        for task in running { task.cancel() }
+    }
+
+    /// Starts the jobs for which there is room.
+    private func runNext() {
+        while let job = next() {
+            // An unstructured task, because a transfer outlives the call that enqueues it.
+            let work = Task {
+                await run(job)
+                state.withLock { _ = $0.running.removeValue(forKey: job.task) }
+                runNext()
+            }
+            let isCancelled = state.withLock { state in
+                // The job may have ended already.
+                if state.running[job.task] != nil { state.running[job.task] = .some(work) }
+                return state.cancelled.remove(job.task) != nil || state.isClosed
+            }
+            if isCancelled { work.cancel() }
+        }
+    }
+
+    private func next() -> Job? {
+        state.withLock { state in
+            guard !state.isClosed, state.running.count < limit, !state.waiting.isEmpty else { return nil }
+            let job = state.waiting.removeFirst()
+            state.running[job.task] = .some(nil)
+            return job
+        }
+    }
+
+    @concurrent
+    private func run(_ job: Job) async {
+        do {
+            try await job.isUpload ? upload(job) : download(job)
+        } catch {
+            receive(.completed(job.task, nil, failure: Self.failure(error), content: Data()))
+        }
+    }
+
+    private func upload(_ job: Job) async throws {
+        var request = job.request
+        request.context.responseBody = .streamed
+        request.context.uploadProgress = { [receive] in receive(.progressed(job.task, $0)) }
+        request.context.downloadProgress = nil
+        let response = try await chain.send(request)
+        let content = try await Self.beginning(of: response.body)
+        receive(.completed(job.task, Self.kept(response, of: job), failure: nil, content: content))
+    }
+
+    private func download(_ job: Job) async throws {
+        var request = job.request
+        request.context.responseBody = .streamed
+        request.context.downloadProgress = { [receive] in receive(.progressed(job.task, $0)) }
+        let response = try await chain.send(request)
+        let kept = Self.kept(response, of: job)
+        if kept.status / 100 == 2 {
+            let file = folder.incoming(of: job.task.id)
+            try await response.body.write(to: file, upTo: .max)
+            receive(.downloaded(job.task, kept, file))
+            try? FileManager.default.removeItem(at: file)
+        } else {
+            response.body.discard()
+        }
+        receive(.completed(job.task, kept, failure: nil, content: Data()))
+    }
+
+    private static func beginning(of body: HTTPBody) async throws -> Data {
+        var content = Data()
+        for try await chunk in body {
+            content.append(chunk.prefix(uploadResponseLimit - content.count))
+            if content.count == uploadResponseLimit {
+                body.discard()
+                break
+            }
+        }
+        return content
+    }
+
+    private static func kept(_ response: HTTPResponse, of job: Job) -> TransferResponse {
+        TransferResponse(status: response.status.code, from: job.request.url, to: response.url ?? job.request.url) {
+            response.headerFields[$0]
+        }
+    }
+
+    private static func failure(_ error: any Error) -> TransferFailure {
+        if error is CancellationError { return .lost }
+        guard let error = error as? any HTTPError else {
+            return TransferFailure(
+                .transportFailed,
+                "The transfer failed with an error of the type \(type(of: error))."
+            )
+        }
+        return TransferFailure(error.code, error.message)
+    }
+}
