@@ -35,7 +35,7 @@ actor DictionaryStore: CacheStore {
         replacing entries: [CacheEntry.ID],
         length: Int64?
     ) -> any CacheWriter {
-        Writer(response) { response, body, isWanted in
+        Writer { body, isWanted in
             await self.insert(response, body, for: key, replacing: entries, if: isWanted)
         }
     }
@@ -85,27 +85,19 @@ actor DictionaryStore: CacheStore {
 extension DictionaryStore {
     /// Collects the chunks of a body until it is committed or abandoned.
     private final class Writer: CacheWriter {
-        typealias Insertion = @Sendable (CachedResponse, Data, @Sendable (CacheGeneration) -> Bool) async -> Bool
+        typealias Insertion = @Sendable (Data, @Sendable (CacheGeneration) -> Bool) async -> Bool
 
-        private let response: CachedResponse
         private let insert: Insertion
         /// `nil` after the end.
         private let body = Mutex<Data?>(Data())
 
-        init(_ response: CachedResponse, insert: @escaping Insertion) {
-            self.response = response
-            self.insert = insert
-        }
+        init(insert: @escaping Insertion) { self.insert = insert }
 
         func append(_ chunk: Data) { body.withLock { $0?.append(chunk) } }
 
         func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async -> Bool {
-            await commit(part: response, if: isWanted)
-        }
-
-        func commit(part response: CachedResponse, if isWanted: @Sendable (CacheGeneration) -> Bool) async -> Bool {
             guard let body = body.withLock({ $0.take() }) else { return false }
-            return await insert(response, body, isWanted)
+            return await insert(body, isWanted)
         }
 
         func abandon() { body.withLock { $0 = nil } }

@@ -18,20 +18,7 @@ public final class CacheArrivals: Sendable {
         var generation = 0
         /// How many responses have arrived.
         var arrivals = 0
-        private var wholes = Claims()
-        /// Apart from the others, so that many parts of a response in progress don't drop its claim.
-        private var parts = Claims()
-
-        func claim(_ variant: HTTPFields) -> Int {
-            guard variant.contains(.contentRange) else { return wholes[variant] }
-            return max(parts[variant], wholes[variant.withoutPlace])
-        }
-
-        mutating func setClaim(_ variant: HTTPFields, _ arrival: Int) {
-            if variant.contains(.contentRange) { parts[variant] = arrival } else { wholes[variant] = arrival }
-        }
-
-        var claimCount: Int { wholes.all.count + parts.all.count }
+        var claims = Claims()
     }
 
     private struct Claims {
@@ -114,8 +101,8 @@ public final class CacheArrivals: Sendable {
         func mayStore(_ variant: HTTPFields) -> Bool {
             let arrival = arrival.load(ordering: .acquiring)
             return shared.state.withLock { state in
-                guard state.generation == generation, state.claim(variant) <= arrival else { return false }
-                state.setClaim(variant, arrival)
+                guard state.generation == generation, state.claims[variant] <= arrival else { return false }
+                state.claims[variant] = arrival
                 return true
             }
         }
@@ -123,7 +110,7 @@ public final class CacheArrivals: Sendable {
         /// Whether the response still holds the claim to the variant, and the ticket is valid.
         func isLast(_ variant: HTTPFields) -> Bool {
             let arrival = arrival.load(ordering: .acquiring)
-            return shared.state.withLock { $0.generation == generation && $0.claim(variant) == arrival }
+            return shared.state.withLock { $0.generation == generation && $0.claims[variant] == arrival }
         }
 
         /// Notes that an older response couldn't be removed.
@@ -148,7 +135,7 @@ public final class CacheArrivals: Sendable {
 
     /// The number of variants with claims.
     var claimCount: Int {
-        states.withLock { $0.values.map(\.state) }.reduce(0) { $0 + $1.state.withLock { $0.claimCount } }
+        states.withLock { $0.values.map(\.state) }.reduce(0) { $0 + $1.state.withLock { $0.claims.all.count } }
     }
 
     func issueTicket(for key: CacheKey) -> Ticket { Ticket(key, self) }

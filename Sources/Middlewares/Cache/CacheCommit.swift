@@ -14,9 +14,9 @@ internal import InterceptorsCore
 /// Each state holds something against which a later step is checked:
 /// - *requested*: the key's generation, read with its entries (``CacheStore/snapshot(of:)``), and a ticket (``CacheArrivals``).
 /// - *arrived*: the head is here. The ticket takes the next arrival number of the key.
-/// - *ended*: the body is complete and written, but invisible. A body of another length than announced is abandoned before. So is
-///   a body that broke off, unless it has a ``Beginning``: its bytes then take the same steps as a part.
-/// - *claimed*: the store holds its lock and calls ``isWanted(_:_:)``. The generation is still the one that was read, no cache of
+/// - *ended*: the body is complete and written, but invisible. A body that broke off, or has another length than announced, is
+///   abandoned before.
+/// - *claimed*: the store holds its lock and calls ``isWanted(_:)``. The generation is still the one that was read, no cache of
 ///   this process has invalidated the key (``CacheArrivals/invalidate(_:)``), and no response with a higher number has claimed the variant.
 ///   From now on no response with a lower number is stored.
 /// - *committed*: the store makes the entry visible, before it releases its lock.
@@ -43,20 +43,12 @@ struct CacheCommit: Sendable {
     let generation: CacheGeneration
     /// The announced length of the body: the value of `Content-Length`.
     let length: Int64?
-    /// The place of the body if it can be kept after it broke off.
-    let beginning: Beginning?
     let report: @Sendable (any Error) -> Void
-
-    /// The place of a body in its representation, for a body whose rest can be requested later (RFC 9111 §3.3).
-    struct Beginning: Sendable, Equatable {
-        let range: Range<Int64>
-        let total: Int64
-    }
 
     /// Stores a body that is in memory. Returns whether it is stored.
     func store(_ body: Data) async -> Bool {
         await end(after: Int64(body.count)) {
-            try await store.store(body, of: response, for: ticket.key, replacing: replaced) { isWanted(response, $0) }
+            try await store.store(body, of: response, for: ticket.key, replacing: replaced) { isWanted($0) }
         }
     }
 
@@ -84,27 +76,9 @@ struct CacheCommit: Sendable {
 
     /// Commits a body of `count` bytes. Returns whether it is stored.
     func end(_ writer: any CacheWriter, after count: Int64) async -> Bool {
-        let isStored = await end(after: count) { try await writer.commit { isWanted(response, $0) } }
+        let isStored = await end(after: count) { try await writer.commit { isWanted($0) } }
         if !isStored { writer.abandon() }
         return isStored
-    }
-
-    /// Commits what has arrived of a body that broke off after `count` bytes. Returns whether it is stored.
-    @discardableResult
-    func endPart(_ writer: any CacheWriter, after count: Int64) async -> Bool {
-        guard let beginning, count > 0, count < beginning.range.length else {
-            writer.abandon()
-            return false
-        }
-        let range = beginning.range.lowerBound..<(beginning.range.lowerBound + count)
-        let part = response.whole(of: beginning.total).part(range, of: beginning.total)
-        do {
-            return try await writer.commit(part: part) { isWanted(part, $0) }
-        } catch {
-            writer.abandon()
-            report(error)
-            return false
-        }
     }
 
     private func end(after count: Int64, _ commit: () async throws -> Bool) async -> Bool {
@@ -126,7 +100,7 @@ struct CacheCommit: Sendable {
 
     /// Whether no invalidation has come since the request was sent, and no later response is stored. Called under the
     /// store's lock.
-    private func isWanted(_ response: CachedResponse, _ generation: CacheGeneration) -> Bool {
+    private func isWanted(_ generation: CacheGeneration) -> Bool {
         generation == self.generation && ticket.mayStore(response.selectingFields)
     }
 
@@ -145,13 +119,9 @@ struct CacheCommit: Sendable {
             guard ticket.isLast(variant) else { return }
             // After an invalidation, an entry of the variant may be a newer response.
             let isSameGeneration = found.generation == generation
-            // The parts of a variant are older than its complete response, too.
-            let isOfVariant = { (entry: CacheEntry) in
-                entry.selectingFields == variant || entry.selectingFields.withoutPlace == variant
-            }
             let older = found.entries.filter { entry in
                 replaced.contains(entry.id)
-                    || isOfVariant(entry) && (isSameGeneration || seen.contains(entry.id))
+                    || entry.selectingFields == variant && (isSameGeneration || seen.contains(entry.id))
             }
             if !older.isEmpty { try await store.remove(older.map(\.id), of: ticket.key) }
         } catch {

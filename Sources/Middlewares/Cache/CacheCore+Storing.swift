@@ -25,16 +25,8 @@ extension CacheCore {
             }
             return marked(response, outcome)
         case .store(let stored, let replaced):
-            let beginning = beginning(of: response, replacing: replaced, exchange)
-            let commit = commit(stored, exchange.ids(replaced), beginning, ticket, exchange)
+            let commit = commit(stored, exchange.ids(replaced), ticket, exchange)
             return marked(await store(response, commit, &outcome), outcome)
-        case .storePart(let stored, let replaced):
-            let isContinuable = RangeValidator(of: stored.headerFields) != nil
-            let beginning = isContinuable ? beginning(of: response, replacing: [], exchange) : nil
-            let commit = commit(stored, replaced, beginning, ticket, exchange)
-            return marked(await store(response, commit, &outcome), outcome)
-        case .complete(let head, let refusal):
-            return try await complete(response, head, refusal, exchange, ticket, timing, outcome, next)
         case .freshen(let updates, let answers, let mayStore):
             if mayStore, ticket.isValid {
                 await update(updates, exchange)
@@ -56,18 +48,12 @@ extension CacheCore {
     private func update(_ updates: [Int: CachedResponse], _ exchange: borrowing CacheExchange) async {
         let key = exchange.key
         for (index, update) in updates {
-            let entry = exchange.entries[index]
-            let members =
-                entry.parts.map { parts in
-                    parts.members.map { ($0.entry.id, update.part($0.range, of: parts.total)) }
-                } ?? [(entry.id, update)]
-            for (id, response) in members {
-                if update.needsValidation {
-                    // The entry looks fresh, and the server has another response.
-                    await attemptRemoval(of: key) { try await $0.update(id, of: key, to: response) }
-                } else {
-                    await attempt { try await $0.update(id, of: key, to: response) }
-                }
+            let id = exchange.entries[index].id
+            if update.needsValidation {
+                // The entry looks fresh, and the server has another response.
+                await attemptRemoval(of: key) { try await $0.update(id, of: key, to: update) }
+            } else {
+                await attempt { try await $0.update(id, of: key, to: update) }
             }
         }
     }
@@ -122,7 +108,7 @@ extension CacheCore {
         return answer
     }
 
-    func marked(_ response: consuming HTTPResponse, _ outcome: CacheOutcome) -> HTTPResponse {
+    private func marked(_ response: consuming HTTPResponse, _ outcome: CacheOutcome) -> HTTPResponse {
         CacheAnswers.mark(&response, outcome)
         return response
     }
@@ -184,22 +170,10 @@ extension CacheCore {
         }
     }
 
-    /// The place of a body that can be kept after it broke off. A body in memory is complete.
-    func beginning(
-        of response: borrowing HTTPResponse,
-        replacing replaced: [Int],
-        _ exchange: borrowing CacheExchange
-    ) -> CacheCommit.Beginning? {
-        if response.body.isInMemory { return nil }
-        let outdated = replaced.map { [entries = exchange.entries] in entries[$0] }
-        return CacheCommit.Beginning(of: response, to: exchange.request, replacing: outdated)
-    }
-
     /// The commit of a response; `nil` without a generation, because a later invalidation couldn't be detected.
-    func commit(
+    private func commit(
         _ stored: CachedResponse,
         _ replaced: [CacheEntry.ID],
-        _ beginning: CacheCommit.Beginning?,
         _ ticket: CacheArrivals.Ticket,
         _ exchange: borrowing CacheExchange
     ) -> CacheCommit? {
@@ -207,19 +181,18 @@ extension CacheCore {
         return CacheCommit(
             response: stored,
             replaced: replaced,
-            seen: exchange.entries.ids,
+            seen: exchange.entries.map(\.id),
             ticket: ticket,
             store: store,
             generation: generation,
             length: stored.headerFields.contains(.contentLength)
                 ? stored.headerFields[.contentLength].flatMap { Int64($0) } : nil,
-            beginning: beginning,
             report: report
         )
     }
 
     /// Stores a response: at once if its body is in memory, otherwise while it is read.
-    func store(
+    private func store(
         _ response: consuming HTTPResponse,
         _ commit: CacheCommit?,
         _ outcome: inout CacheOutcome

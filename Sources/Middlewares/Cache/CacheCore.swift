@@ -92,7 +92,7 @@ final class CacheCore: Sendable {
         for _ in 0..<2 {
             do {
                 var snapshot = try await store.snapshot(of: key)
-                snapshot.entries = isPaid ? StoredParts.combining(snapshot.entries) : []
+                if !isPaid { snapshot.entries = [] }
                 return snapshot
             } catch {
                 report(error)
@@ -121,16 +121,14 @@ final class CacheCore: Sendable {
 
     /// Reports that an entry can't be read, and removes it, unless it may be readable later. Rethrows an error that isn't about the
     /// entry.
-    func giveUp(_ entry: CacheEntry, of key: CacheKey, after error: any Error) async throws {
+    private func giveUp(_ entry: CacheEntry, of key: CacheKey, after error: any Error) async throws {
         if let error = error as? TransportError, error.code == .bodyTooLarge { throw error }
         if error is CancellationError || Task.isCancelled { throw CancellationError() }
         report(error)
         let code = (error as? CacheStoreError)?.code
-        // One part of several has been replaced; the others are right.
-        if entry.parts != nil, code == .entryGone { return }
         // For instance on a locked device, or at the limit of open files.
         if code != .storeUnavailable && code != .storeBusy {
-            await attempt { try await $0.remove([entry].ids, of: key) }
+            await attempt { try await $0.remove([entry.id], of: key) }
         }
     }
 
@@ -171,7 +169,7 @@ final class CacheCore: Sendable {
             timing: timing,
             isElsewhere: isElsewhere
         )
-        if decision.isStored, !(await meetsConditions(response, to: request)) { decision.refuse(.condition) }
+        if case .store = decision, !(await meetsConditions(response, to: request)) { decision = .pass(.condition) }
         return try await carryOut(decision, on: consume response, exchange, ticket, timing, outcome, next)
     }
 
@@ -222,7 +220,7 @@ final class CacheCore: Sendable {
         _ outcome: CacheOutcome,
         _ stale: CacheOutcome.StaleReason?
     ) async throws -> HTTPResponse? {
-        guard let form = CachePolicy.form(of: entry, for: exchange.request) else { return nil }
+        let form = CachePolicy.form(of: entry, for: exchange.request)
         let freshness = policy.freshness(of: entry.response, now: now)
         var served = CachePolicy.Served(index: 0, form: form, age: freshness.age, lifetime: freshness.lifetime)
         served.stale = stale

@@ -35,19 +35,14 @@ struct CacheExchange: ~Copyable, Sendable {
         return outgoing
     }
 
-    func ids(_ indices: [Int]) -> [CacheEntry.ID] {
-        var ids: [CacheEntry.ID] = []
-        ids.reserveCapacity(indices.count)
-        for index in indices { entries[index].addIDs(to: &ids) }
-        return ids
-    }
+    func ids(_ indices: [Int]) -> [CacheEntry.ID] { indices.map { entries[$0].id } }
 
     var selected: CacheEntry? { forward.selected.map { entries[$0] } }
 
-    /// The exchange without the conditions and the range that the cache added.
+    /// The exchange without the conditions that the cache added.
     func unconditional(at start: CacheTime.Reading) -> CacheExchange {
         var fields = forward.fields
-        for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince, .range, .ifRange] { fields.remove(name) }
+        for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince] { fields.remove(name) }
         return CacheExchange(
             request,
             key,

@@ -123,10 +123,8 @@ extension Interceptor where Self == AnyInterceptor {
     ///
     /// ## What is stored
     /// The cache stores responses to GET, as the protocol allows, while the caller reads them. A response that isn't read to its
-    /// end isn't stored. Partial responses (206) are stored as parts, and so is what has arrived of a streamed response that
-    /// breaks off. A later request for the whole asks the server only for the missing bytes, if all parts have the same strong
-    /// validator (RFC 9111 §3.4). Its download progress counts those bytes only. Requests for a live stream
-    /// (`HTTPContext.isLiveStream`) pass through unchanged; no stored response answers them.
+    /// end isn't stored. Nor is a partial response (206): a range is answered from a stored complete response. Requests for a
+    /// live stream (`HTTPContext.isLiveStream`) pass through unchanged; no stored response answers them.
     ///
     /// `Set-Cookie` is stored and replayed like any other field; the jar of `cookies` ignores replayed cookies
     /// (``InterceptorsTransport/HTTPResponse/receivedCookies``). A response that an outer interceptor turns into an error, such as an
@@ -156,8 +154,8 @@ extension Interceptor where Self == AnyInterceptor {
     ///     the protocol allows it. With `stale-if-error`, in the request or the response, an exchange that broke off counts
     ///     too. A streamed response that breaks off isn't replaced, because the caller already has its head.
     ///   - stores: an additional condition for storing a response; by default every response that HTTP allows is stored. The
-    ///     closure must not consume the body, but may read a body that is in memory: `HTTPBody.bytes`. A partial response has
-    ///     the status 206. After a refusal, an older stored response stays.
+    ///     closure must not consume the body, but may read a body that is in memory: `HTTPBody.bytes`. After a refusal, an
+    ///     older stored response stays.
     public static func cache(
         _ store: any CacheStore,
         maximumStaleness: Duration = .seconds(7 * 86_400),

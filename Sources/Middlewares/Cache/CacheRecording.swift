@@ -2,9 +2,9 @@ internal import Foundation
 internal import InterceptorsCore
 internal import Synchronization
 
-/// Stores the body of one response while a caller reads it. A body that breaks off becomes a part, or isn't stored.
+/// Stores the body of one response while a caller reads it. A body that breaks off isn't stored.
 ///
-/// The first of ``finish()``, ``breakOff()``, ``abandon()`` and the deinitializer ends the recording; the others then do nothing.
+/// The first of ``finish()``, ``abandon()`` and the deinitializer ends the recording; the others then do nothing.
 final class CacheRecording: Sendable {
     private let commit: CacheCommit
     private let writer: any CacheWriter
@@ -40,12 +40,6 @@ final class CacheRecording: Sendable {
         return last.isOpen ? await commit.end(writer, after: last.count) : false
     }
 
-    /// Ends the body after an error of its source.
-    func breakOff() async {
-        let last = close()
-        if last.isOpen { await commit.endPart(writer, after: last.count) }
-    }
-
     func abandon() { if close().isOpen { writer.abandon() } }
 
     /// Closes the recording, and returns its last state.
@@ -59,9 +53,6 @@ final class CacheRecording: Sendable {
 
 /// A body that is stored while it is read.
 struct RecordedBody: AsyncSequence, Sendable {
-    /// The codes of errors after which the bytes that have arrived are right.
-    private static let cuts: Set<HTTPErrorCode> = [.offline, .connectionLost, .timedOut, .truncated]
-
     let body: HTTPBody
     let recording: CacheRecording
 
@@ -83,10 +74,7 @@ struct RecordedBody: AsyncSequence, Sendable {
                 await recording.append(chunk)
                 return chunk
             } catch {
-                // Another error, such as an interceptor's, may mean that the bytes are wrong. After a cancellation the caller waits
-                // for nothing.
-                let isCut = (error as? TransportError).map { RecordedBody.cuts.contains($0.code) } ?? false
-                if isCut, !Task.isCancelled { await recording.breakOff() } else { recording.abandon() }
+                recording.abandon()
                 throw error
             }
         }

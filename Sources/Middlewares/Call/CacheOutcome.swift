@@ -46,7 +46,6 @@ public struct CacheOutcome: Sendable, Hashable {
             case varyMiss = "vary-miss"
             case request
             case stale
-            case partial
         }
 
         let code: Code
@@ -65,8 +64,6 @@ public struct CacheOutcome: Sendable, Hashable {
         public static var request: Self { Self(code: .request) }
         /// The stored response is stale.
         public static var stale: Self { Self(code: .stale) }
-        /// Only parts of the response are stored, and the request needs other bytes.
-        public static var partial: Self { Self(code: .partial) }
     }
 
     /// Why a response was served although it is stale.
@@ -136,9 +133,7 @@ public struct CacheOutcome: Sendable, Hashable {
         public static var status: Self { Self(code: .status) }
         /// The response has `Vary: *`, or a malformed `Vary`: no request can select it later.
         public static var vary: Self { Self(code: .vary) }
-        /// The response is partial (206), and the cache can't keep the part. Its range is missing or doesn't fit the content, or the
-        /// content has a coding. A complete response may be stored, the request may have its own `If-Range`, or an outer
-        /// interceptor may have a condition.
+        /// The response is partial (206): the cache stores complete responses only.
         public static var partial: Self { Self(code: .partial) }
         /// The store refused the response: it is too large, the store failed, or an invalidation came first.
         public static var refused: Self { Self(code: .refused) }

@@ -99,30 +99,6 @@ extension CacheStoreConformance {
         },
         Rule(
             Law(
-                "partIsStoredWithItsOwnResponseOrNotAtAll",
-                expected:
-                    "commit(part:if:) must store the given response with the bytes that have arrived, or store nothing and return false.",
-                harm: "Otherwise half of a response counts as complete.",
-                repair: "Store the response of the call, not that of the writer, or leave out your implementation."
-            )
-        ) { bench in
-            let key = try bench.key("a")
-            for isWanted in [false, true] {
-                let writer = try await bench.store.write(bench.response(), for: key, replacing: [], length: 9)
-                try await writer.append(Data("half".utf8))
-                let part = bench.response("part")
-                let isStored = try await writer.commit(part: part) { _ in isWanted }
-                try expect(isStored && !isWanted, is: false, "The result for a part that isn't wanted")
-                guard isStored else {
-                    try expect(try await bench.entries(key).count, is: 0, "The number of entries")
-                    continue
-                }
-                try expect(try await bench.only(key).response, is: part, "The response")
-                try expect(try await bench.bodies(key), is: ["half"], "The body")
-            }
-        },
-        Rule(
-            Law(
                 "commitAsksOnceWithTheGenerationOfTheKey",
                 expected:
                     "commit(if:) must call its closure once, with the key's current generation, and return the closure's result.",

@@ -102,13 +102,6 @@ private struct LoggedWriter: CacheWriter {
         try await log.waiting(for: "commit(if:)") { try await base.commit(if: isWanted) }
     }
 
-    func commit(
-        part response: CachedResponse,
-        if isWanted: @Sendable (CacheGeneration) -> Bool
-    ) async throws -> Bool {
-        try await log.waiting(for: "commit(part:if:)") { try await base.commit(part: response, if: isWanted) }
-    }
-
     func abandon() {
         let wait = log.begin("abandon()")
         defer { log.end(wait) }

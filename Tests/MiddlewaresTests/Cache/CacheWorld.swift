@@ -157,3 +157,13 @@ struct FragileStore: ForwardingStore {
     }
     func wrap(_ writer: any CacheWriter) async -> any CacheWriter { Writer(weakness: weakness, inner: writer) }
 }
+
+extension CacheWorld {
+    /// The fields of a complete response with ten bytes of content.
+    static let whole = ["Cache-Control: max-age=60", "ETag: \"a\"", "Content-Length: 10"]
+
+    /// A world with a store in memory, and another with a store on disk.
+    static func ofEachStore(in directory: TemporaryDirectory) -> [CacheWorld] {
+        [CacheWorld(), CacheWorld(store: DiskCacheStore(at: directory.url))]
+    }
+}

@@ -42,11 +42,5 @@ extension ForwardingWriter {
     func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
         try await inner.commit(if: isWanted)
     }
-    func commit(
-        part response: CachedResponse,
-        if isWanted: @Sendable (CacheGeneration) -> Bool
-    ) async throws -> Bool {
-        try await inner.commit(part: response, if: isWanted)
-    }
     func abandon() { inner.abandon() }
 }

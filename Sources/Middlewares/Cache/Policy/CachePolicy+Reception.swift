@@ -5,11 +5,6 @@ extension CachePolicy {
     enum StorageDecision: Equatable {
         /// Return the response, and store it in place of some entries.
         case store(CachedResponse, replacing: [Int])
-        /// Return the partial response, and store it as a part in place of some entries of the store.
-        case storePart(CachedResponse, replacing: [CacheEntry.ID])
-        /// Return the stored parts together with the bytes of the partial response. Its bytes are stored too, unless there is a
-        /// reason not to. The response is the one that all are parts of.
-        case complete(CachedResponse, refusal: CacheOutcome.Storing?)
         /// Return the response without storing it, for a reason, and remove some entries.
         case pass(CacheOutcome.Storing, removing: [Int] = [])
         /// Update stored responses; return the selected one, or the server's response as it is.
@@ -35,12 +30,10 @@ extension CachePolicy {
         if forward.reason == .bypass || forward.reason == .method {
             return decision(about: response, to: request, timing, replacing: [], orRemoving: [])
         }
-        if let completion = forward.completion, [206, 304, 416].contains(response.status.code) {
-            return receiveMissing(response, request, completion, stored: stored, timing)
-        }
         if request.method == .head { return receiveHead(response, request, stored: stored, timing: timing) }
         if response.status == 304 { return receiveNotModified(response, request, forward, stored: stored, timing) }
-        if response.status == 206 { return receivePart(response, request, stored: stored, timing) }
+        // A part answers this range only, and says nothing against what is stored.
+        if response.status == 206 { return .pass(.partial) }
         if let selected = forward.selected, Self.isServerFailure(response.status),
             case .served(let reason) = afterFailure(stored[selected].response, request, now: timing.responseTime),
             reason != .disconnected
@@ -70,11 +63,11 @@ extension CachePolicy {
         _ forward: Forward,
         stored: [CacheEntry]
     ) -> StorageDecision {
-        let isOfRange = forward.completion != nil && [206, 304, 416].contains(response.status.code)
-        let isOfCondition =
-            response.status == 304 && forward.isConditional
-            && !Self.isCallers(response.headerFields, request.headerFields)
-        if isOfRange || isOfCondition { return .sendAgain }
+        if response.status == 304, forward.isConditional,
+            !Self.isCallers(response.headerFields, request.headerFields)
+        {
+            return .sendAgain
+        }
         guard request.method == .get, response.status.kind == .successful else { return .pass(.redirected) }
         var updates: [Int: CachedResponse] = [:]
         for index in stored.indices where matches(stored[index].response, request) {
@@ -100,27 +93,12 @@ extension CachePolicy {
             let old = stored[index]
             guard old.response.status == 200 else { continue }
             if Self.describes(response.headerFields, old), !CacheControl(response.headerFields).noStore {
-                updates[index] = freshened(old, by: response, to: request, timing: timing)
+                updates[index] = freshened(old.response, by: response, to: request, timing: timing)
             } else {
                 updates[index] = old.response
                 updates[index]?.needsValidation = true
             }
         }
         return updates.isEmpty ? .pass(.method) : .freshen(updates, answer: false, mayStore: true)
-    }
-}
-
-extension CachePolicy.StorageDecision {
-    /// Whether the response's content is to be stored.
-    var isStored: Bool {
-        switch self {
-        case .store, .storePart, .complete(_, refusal: nil): true
-        case .complete, .pass, .freshen, .serveStale, .sendAgain: false
-        }
-    }
-
-    /// Decides not to store the content, for a reason.
-    mutating func refuse(_ reason: CacheOutcome.Storing) {
-        if case .complete(let head, _) = self { self = .complete(head, refusal: reason) } else { self = .pass(reason) }
     }
 }

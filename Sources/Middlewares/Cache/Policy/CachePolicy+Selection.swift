@@ -19,12 +19,12 @@ extension CachePolicy {
         return best
     }
 
-    // Prefers a complete response to parts, one with `Vary` to one without, then the most recent.
-    private static func rank(_ entry: CacheEntry) -> (Int, Int, Int64, Int64) {
+    // Prefers a response with `Vary` to one without, then the most recent.
+    private static func rank(_ entry: CacheEntry) -> (Int, Int64, Int64) {
         let response = entry.response
         let date = date(response.headerFields, .date, now: response.responseTime) ?? response.responseTime
         let variance = response.headerFields.contains(.vary) ? 1 : 0
-        return (entry.isWhole ? 1 : 0, variance, date, response.responseTime)
+        return (variance, date, response.responseTime)
     }
 
     func matches(_ response: CachedResponse, _ request: HTTPRequest) -> Bool {
@@ -104,18 +104,17 @@ extension CachePolicy {
 }
 
 extension CachePolicy {
-    /// The form in which a stored response can be served to a request; `nil` if only the server can decide.
-    static func form(of stored: CacheEntry, for request: HTTPRequest) -> Form? {
+    /// The form in which a stored response is served to a request.
+    static func form(of stored: CacheEntry, for request: HTTPRequest) -> Form {
         let fields = request.headerFields
-        let unconditional: Form? = !stored.isWhole ? nil : request.method == .head ? .head : .full
+        let unconditional: Form = request.method == .head ? .head : .full
         // Preconditions and ranges apply only if the unconditional response is a 200 (RFC 9110 §13.2.1, §14.2).
         guard stored.response.status == 200, mayAskForMore(fields) else { return unconditional }
         if isNotModified(stored.response, fields) { return .notModified }
         guard request.method == .get, case .single(let range) = ByteRange.requested(in: fields),
             isRangeWanted(of: stored.response, fields)
         else { return unconditional }
-        guard let bytes = range.bytes(of: stored.length) else { return .unsatisfiableRange }
-        return stored.has(bytes) ? .partial(bytes) : nil
+        return range.bytes(of: stored.length).map { .partial($0) } ?? .unsatisfiableRange
     }
 
     // RFC 9111 §4.3.2

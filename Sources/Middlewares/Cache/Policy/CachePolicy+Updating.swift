@@ -19,7 +19,6 @@ extension CachePolicy {
     ) -> CachedResponse {
         var new = stored
         var fields = HTTPFields(Self.kept(response.headerFields).filter { !Self.notUpdated.contains($0.name) })
-        if response.status == 206 { fields.removeAll { Self.digestsOfContent.contains($0.name) } }
         if Self.isOfAnotherOrigin(response, request) { fields.remove(.setCookie) }
         if Self.date(fields, .date, now: timing.wallTime) == nil { fields[.date] = HTTPDate.format(timing.wallTime) }
         // A weak match doesn't promise identical bytes, so the stored body keeps its weak tag.
@@ -31,23 +30,6 @@ extension CachePolicy {
         new.responseTime = timing.responseTime
         new.needsValidation = false
         if fields.contains(.vary) { new.selectingFields = selectingFields(request, for: new.headerFields) }
-        return new.parse()
-    }
-
-    /// A stored entry's response with the fields of a 304, of a response to HEAD, or of a 206.
-    func freshened(
-        _ entry: CacheEntry,
-        by response: HTTPResponse,
-        to request: HTTPRequest,
-        timing: Timing
-    ) -> CachedResponse {
-        var new = freshened(entry.response, by: response, to: request, timing: timing)
-        // Parts stay together by their strong tag, whatever a server says that compares weakly.
-        if entry.parts != nil, let own = EntityTag(of: entry.response.headerFields), !own.isWeak,
-            EntityTag(of: new.headerFields)?.isWeak == true
-        {
-            new.headerFields[.eTag] = own.description
-        }
         return new.parse()
     }
 
@@ -86,7 +68,7 @@ extension CachePolicy {
         )
         var updates: [Int: CachedResponse] = [:]
         for index in confirmed {
-            updates[index] = freshened(stored[index], by: response, to: request, timing: timing)
+            updates[index] = freshened(stored[index].response, by: response, to: request, timing: timing)
         }
         if asked, let selected = forward.selected, updates[selected] != nil {
             return .freshen(updates, answer: true, mayStore: mayStore)

@@ -59,8 +59,6 @@ struct CachePolicy: Sendable, Equatable {
         var selected: Int?
         /// The fields to set on the request: conditions (§4.3.1), or directives for other caches.
         var fields = HTTPFields()
-        /// Which bytes the request asks for, to complete stored parts; `nil` if it doesn't.
-        var completion: Completion?
         /// Whether `fields` make the request conditional.
         var isConditional: Bool { fields.contains(.ifNoneMatch) || fields.contains(.ifModifiedSince) }
     }
@@ -83,20 +81,16 @@ struct CachePolicy: Sendable, Equatable {
             return .forward(Forward(reason: reason, fields: Self.fields(of: request)))
         }
         let selected = stored[index]
-        let form = Self.form(of: selected, for: request)
         if mode == .reload, !sendsNothing {
-            let index = form == nil ? nil : index
             return .forward(Forward(reason: .request, selected: index, fields: Self.fields(of: request)))
         }
         let freshness = freshness(of: selected.response, now: now)
         let use = use(selected.response, freshness, under: constraints, mode: mode)
-        // A validation in the background would have no range, and get the whole for a few bytes.
-        let isServable = use.isAllowed && (selected.isWhole || use.stale != .staleWhileRevalidate)
-        if isServable, let form {
+        if use.isAllowed {
             return .serve(
                 Served(
                     index: index,
-                    form: form,
+                    form: Self.form(of: selected, for: request),
                     age: freshness.age,
                     lifetime: freshness.lifetime,
                     stale: freshness.isFresh ? nil : use.stale,
@@ -107,7 +101,6 @@ struct CachePolicy: Sendable, Equatable {
             )
         }
         if sendsNothing { return .unsatisfiable }
-        guard form != nil else { return .forward(forwardForMissing(of: index, in: stored, for: request)) }
         let reason: CacheOutcome.ForwardReason = freshness.isFresh ? .request : .stale
         var fields = validation(of: selected, for: request)
         for field in Self.fields(of: request) { fields.append(field) }

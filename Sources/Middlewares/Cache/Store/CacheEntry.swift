@@ -13,7 +13,6 @@ public struct CacheEntry: Sendable, Identifiable {
             /// Reads a part of a body on disk into memory; `nil` if the store only makes bodies.
             collect: (@Sendable (Range<Int64>) async throws -> Data)?
         )
-        case parts(StoredParts)
     }
 
     private enum Head: Sendable {
@@ -24,7 +23,7 @@ public struct CacheEntry: Sendable, Identifiable {
     /// Identifies the entry among the entries of its key; never used twice for a key.
     public let id: ID
     private let head: Head
-    /// The number of the body's bytes. For stored parts that the cache has put together, the length of the representation.
+    /// The number of the body's bytes.
     public let length: Int64
     private let source: Source
 
@@ -59,13 +58,6 @@ public struct CacheEntry: Sendable, Identifiable {
     /// An entry whose body is in memory.
     init(id: ID, response: CachedResponse, body: Data) {
         self.init(id, .read(response.parse()), Int64(body.count), .bytes(body))
-    }
-
-    /// An entry that reads from the parts of a representation. Its response is the one that they are parts of, with the newest
-    /// fields (RFC 9110 §15.3.7.3).
-    init?(_ parts: StoredParts) {
-        guard let newest = parts.newest else { return nil }
-        self.init(newest.id, .read(newest.response.whole(of: parts.total).parse()), parts.total, .parts(parts))
     }
 
     private init(_ id: ID, _ head: Head, _ length: Int64, _ source: Source) {
@@ -109,7 +101,6 @@ public struct CacheEntry: Sendable, Identifiable {
         return switch source {
         case .bytes(let bytes): HTTPBody(Self.part(range, of: bytes))
         case .reader(let read, _): try await read(range)
-        case .parts(let parts): try await parts.body(range)
         }
     }
 
@@ -134,36 +125,9 @@ public struct CacheEntry: Sendable, Identifiable {
     /// The body if it is in memory.
     var bytes: Data? { if case .bytes(let bytes) = source { bytes } else { nil } }
 
-    /// The parts that the entry reads from; `nil` if it is an entry of the store.
-    var parts: StoredParts? { if case .parts(let parts) = source { parts } else { nil } }
-
-    /// Adds the IDs of the store's entries. An array for each entry would be two allocations more per stored response.
-    func addIDs(to ids: inout [ID]) {
-        if let parts { ids += parts.members.map(\.entry.id) } else { ids.append(id) }
-    }
-
-    /// Whether every byte of the representation is there.
-    var isWhole: Bool { parts.map { $0.missing == nil } ?? true }
-
-    /// Whether the bytes of a range within the length are there.
-    func has(_ range: Range<Int64>) -> Bool { parts.map { $0.pieces(of: range) != nil } ?? true }
-
-    /// Whether the entry looks like a part: see ``CachedResponse/place``. Doesn't unpack the response.
-    var mayBePart: Bool { selectingFields.contains(.contentRange) }
-
     private static func part(_ range: Range<Int64>, of bytes: Data) -> Data {
         if range.count == bytes.count { return bytes }
         let start = bytes.startIndex + Int(range.lowerBound)
         return Data(bytes[start..<(start + range.count)])
-    }
-}
-
-extension [CacheEntry] {
-    /// The IDs of the store's entries.
-    var ids: [CacheEntry.ID] {
-        var ids: [CacheEntry.ID] = []
-        ids.reserveCapacity(count)
-        for entry in self { entry.addIDs(to: &ids) }
-        return ids
     }
 }

@@ -13,7 +13,6 @@ internal import InterceptorsCore
 /// - ``snapshot(of:)`` returns all variants of a key with their metadata in one call, so that one file can hold them. Bodies
 ///   are read on request, or come with the metadata if they are short;
 /// - every lookup after a removal finds the entry gone; a reader that has already begun may read the entry to its end;
-/// - a part of a response is an entry like any other: its status is 206, and its selecting fields name its range;
 /// - an ID is never used twice for a key: updating a removed entry must not change the entry that came after it;
 /// - any task may call any function at any time, also concurrently for the same key;
 /// - it may drop any entry at any time, and refuse any write. If a store fails, the request goes to the server: the cache
@@ -59,8 +58,7 @@ public protocol CacheStore: Sendable {
     /// Stores over the same content share one. A store that wraps another forwards the other's.
     var arrivals: CacheArrivals { get }
 
-    /// Returns the generation of a key and all its entries: one for each variant that `Vary` tells apart,
-    /// and for each part of it.
+    /// Returns the generation of a key and all its entries: one for each variant that `Vary` tells apart.
     func snapshot(of key: CacheKey) async throws -> CacheSnapshot
 
     /// Begins to store a response.
@@ -179,35 +177,10 @@ public protocol CacheWriter: Sendable {
     /// - Returns: whether the entry is stored; `false` after ``abandon()``.
     func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool
 
-    /// Ends a body that broke off, and makes what has arrived visible as a part, if the cache still wants to store it.
-    ///
-    /// It works like ``commit(if:)``, but with another response. The default implementation abandons the body: a store without
-    /// this function keeps no parts of responses that broke off.
-    ///
-    /// - Parameters:
-    ///   - response: describes the bytes that have arrived, in place of the response that the writer was made for.
-    ///   - isWanted: whether to store the part: see ``commit(if:)``.
-    /// - Returns: whether the part is stored.
-    func commit(
-        part response: CachedResponse,
-        if isWanted: @Sendable (CacheGeneration) -> Bool
-    ) async throws -> Bool
-
     /// Discards the body; nothing remains of it. After ``commit(if:)`` it does nothing.
     ///
     /// The cache calls it wherever a reader drops a response, so it must return at once and do slow work elsewhere.
     func abandon()
-}
-
-extension CacheWriter {
-    /// Abandons the body, and returns `false`.
-    public func commit(
-        part response: CachedResponse,
-        if isWanted: @Sendable (CacheGeneration) -> Bool
-    ) async throws -> Bool {
-        abandon()
-        return false
-    }
 }
 
 /// A stored response without its body: see ``CacheStore/listing()`` and ``CacheStore/removeAll(where:)``.

@@ -73,7 +73,7 @@ public final class MemoryCacheStore: CacheStore {
         length: Int64?
     ) async throws -> any CacheWriter {
         if let length, length > Int64(entryByteLimit) { throw CacheStoreError.tooLarge(Int64(entryByteLimit)) }
-        return Writer(of: response, limit: entryByteLimit) { [self] body, response, isWanted in
+        return Writer(limit: entryByteLimit) { [self] body, isWanted in
             insert(body, of: response, for: key, replacing: entries, if: isWanted)
         }
     }
@@ -147,15 +147,13 @@ public final class MemoryCacheStore: CacheStore {
 
 extension MemoryCacheStore {
     private final class Writer: CacheWriter {
-        typealias Insertion = @Sendable (Data, CachedResponse, @Sendable (CacheGeneration) -> Bool) -> Bool
+        typealias Insertion = @Sendable (Data, @Sendable (CacheGeneration) -> Bool) -> Bool
 
-        private let response: CachedResponse
         private let limit: Int
         private let insert: Insertion
         private let body = Mutex<Data?>(Data())
 
-        init(of response: CachedResponse, limit: Int, insert: @escaping Insertion) {
-            self.response = response
+        init(limit: Int, insert: @escaping Insertion) {
             self.limit = limit
             self.insert = insert
         }
@@ -173,14 +171,7 @@ extension MemoryCacheStore {
         }
 
         func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
-            try await commit(part: response, if: isWanted)
-        }
-
-        func commit(
-            part response: CachedResponse,
-            if isWanted: @Sendable (CacheGeneration) -> Bool
-        ) async throws -> Bool {
-            body.withLock { $0.take() }.map { insert($0, response, isWanted) } ?? false
+            body.withLock { $0.take() }.map { insert($0, isWanted) } ?? false
         }
 
         func abandon() { body.withLock { $0 = nil } }

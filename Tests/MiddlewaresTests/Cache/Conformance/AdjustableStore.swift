@@ -8,7 +8,7 @@ actor AdjustableStore: CacheStore {
         // Storing
         case committedEntryIsReturnedAsItWasWritten, completeBodyIsStoredLikeAWrittenOne, nothingIsSeenBeforeTheCommit
         case abandonedBodyLeavesNothing, abandonAfterTheCommitDoesNothing, commitAsksOnceWithTheGenerationOfTheKey
-        case bodyThatIsTooLargeDoesNoHarm, anOpenWriterBlocksNobody, partIsStoredWithItsOwnResponseOrNotAtAll
+        case bodyThatIsTooLargeDoesNoHarm, anOpenWriterBlocksNobody
         // Reading
         case bodyOfAnyLengthIsReturnedInWholeAndInParts, listingNamesEveryEntry, digestKeyStaysTheSame
         case orderOfArrivalsStaysTheSame
@@ -299,17 +299,6 @@ private final class AdjustableWriter: CacheWriter {
     func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async -> Bool {
         guard let body = state.withLock({ $0.body.take() }) else { return false }
         state.withLock { $0.isCommitted = true }
-        return await store.insert(body, draft, if: isWanted)
-    }
-
-    func commit(
-        part response: CachedResponse,
-        if isWanted: @Sendable (CacheGeneration) -> Bool
-    ) async -> Bool {
-        guard let body = state.withLock({ $0.body.take() }) else { return false }
-        state.withLock { $0.isCommitted = true }
-        var draft = draft
-        if store.fault != .partIsStoredWithItsOwnResponseOrNotAtAll { draft.response = response }
         return await store.insert(body, draft, if: isWanted)
     }
 

@@ -35,9 +35,6 @@ import Testing
     @Test(arguments: Scenario.ranges, Kind.allCases)
     func ranges(scenario: Scenario, kind: Kind) async throws { try await play(scenario, kind) }
 
-    @Test(arguments: Scenario.parts, Kind.allCases)
-    func parts(scenario: Scenario, kind: Kind) async throws { try await play(scenario, kind) }
-
     @Test(arguments: Scenario.updates, Kind.allCases)
     func updates(scenario: Scenario, kind: Kind) async throws { try await play(scenario, kind) }
 

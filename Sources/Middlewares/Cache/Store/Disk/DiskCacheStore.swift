@@ -138,8 +138,7 @@ public final class DiskCacheStore: CacheStore {
     ) async throws -> any CacheWriter {
         if let length, length > entryByteLimit { throw CacheStoreError.tooLarge(entryByteLimit) }
         let directory = try await access { $0 }
-        return DiskCacheWriter(directory, of: response, limit: entryByteLimit, room: room) {
-            [self] body, response, isWanted in
+        return DiskCacheWriter(directory, limit: entryByteLimit, room: room) { [self] body, isWanted in
             let name = DiskName(key)
             let isFile = body.incoming != nil
             let new = DiskRecord.Variant(

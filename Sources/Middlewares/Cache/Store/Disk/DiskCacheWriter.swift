@@ -16,8 +16,7 @@ final class DiskCacheWriter: CacheWriter {
     }
 
     /// Stores a complete body if the closure wants it under the shard's lock. Returns whether the body is stored.
-    typealias Keeping =
-        @Sendable (Arrived, CachedResponse, @Sendable (CacheGeneration) -> Bool) async throws -> Bool
+    typealias Keeping = @Sendable (Arrived, @Sendable (CacheGeneration) -> Bool) async throws -> Bool
 
     private struct Incoming {
         let file: OpenFile
@@ -35,7 +34,6 @@ final class DiskCacheWriter: CacheWriter {
 
     private let id = UInt64.random(in: .min ... .max)
     private let directory: DiskDirectory
-    private let response: CachedResponse
     private let limit: Int64
     private let room: DiskRoom
     private let keep: Keeping
@@ -44,13 +42,11 @@ final class DiskCacheWriter: CacheWriter {
 
     init(
         _ directory: DiskDirectory,
-        of response: CachedResponse,
         limit: Int64,
         room: DiskRoom,
         keep: @escaping Keeping
     ) {
         self.directory = directory
-        self.response = response
         self.limit = limit
         self.room = room
         self.keep = keep
@@ -137,18 +133,10 @@ final class DiskCacheWriter: CacheWriter {
 
     @concurrent
     func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
-        try await commit(part: response, if: isWanted)
-    }
-
-    @concurrent
-    func commit(
-        part response: CachedResponse,
-        if isWanted: @Sendable (CacheGeneration) -> Bool
-    ) async throws -> Bool {
         do {
             try whileOpen { if $0.incoming != nil { try flush(&$0) } }
             guard let last = take() else { return false }
-            let isStored = try await store(last, of: response, if: isWanted)
+            let isStored = try await store(last, if: isWanted)
             if isStored { try await makeRoom() }
             return isStored
         } catch {
@@ -157,19 +145,11 @@ final class DiskCacheWriter: CacheWriter {
         }
     }
 
-    private func store(
-        _ last: State,
-        of response: CachedResponse,
-        if isWanted: @Sendable (CacheGeneration) -> Bool
-    ) async throws -> Bool {
+    private func store(_ last: State, if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
         // If the body is stored, its file has been renamed, and the usage counts its bytes.
         defer { remove(last) }
         let arrival = last.incoming.map { LockedShard.Arrival(id: id, name: $0.name) }
-        return try await keep(
-            Arrived(id: id, length: last.length, inline: last.block, incoming: arrival),
-            response,
-            isWanted
-        )
+        return try await keep(Arrived(id: id, length: last.length, inline: last.block, incoming: arrival), isWanted)
     }
 
     /// Removes the file of an ended writer. Called on a thread that may wait for the disk.
