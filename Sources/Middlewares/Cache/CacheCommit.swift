@@ -121,7 +121,7 @@ struct CacheCommit: Sendable {
             let isSameGeneration = found.generation == generation
             let older = found.entries.filter { entry in
                 replaced.contains(entry.id)
-                    || entry.selectingFields == variant && (isSameGeneration || seen.contains(entry.id))
+                    || entry.response.selectingFields == variant && (isSameGeneration || seen.contains(entry.id))
             }
             if !older.isEmpty { try await store.remove(older.map(\.id), of: ticket.key) }
         } catch {

@@ -47,9 +47,7 @@ final class CacheCore: Sendable {
         guard !request.context.isForDownloadedPart, !(request.context.isLiveStream && request.method.isSafe),
             request.context.uploadRequest?.isContinuing != true
         else { return nil }
-        let plain = CacheKey.plain(request.url.absoluteString)
-        guard let text = plain ?? CacheKey.taken(from: request.url) else { return nil }
-        return CacheKey(partition: partitions.name(for: request, mayHaveUser: plain == nil), text: text)
+        return CacheKey(url: request.url, partition: partitions.name(for: request))
     }
 
     func answer(_ request: consuming HTTPRequest, _ key: CacheKey, _ next: Next) async throws -> HTTPResponse {

@@ -69,10 +69,9 @@ final class CachePartitions: Sendable {
     /// Credentials are every field with a sensitive name except `Proxy-Authorization`, a user in the URL, and the identities
     /// that interceptors have declared (``InterceptorsCore/HTTPRequest/identifyCaller(by:as:)``).
     ///
-    /// - Parameter mayHaveUser: whether the URL may contain a user; `false` skips parsing the URL.
-    func name(for request: HTTPRequest, mayHaveUser: Bool = true) -> String {
+    func name(for request: HTTPRequest) -> String {
         if let named = request.context.namedPartition { return named }
-        let user = mayHaveUser ? Self.user(of: request.url) : nil
+        let user = Self.user(of: request.url)
         if let name = known.withLock({ $0.first { $0.credentials.are(of: request, user: user) }?.name }) { return name }
         let credentials = Credentials(request, user: user)
         if credentials.isEmpty { return "" }
