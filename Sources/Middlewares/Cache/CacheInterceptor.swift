@@ -77,9 +77,7 @@ extension CacheStore {
     }
 }
 
-private let disconnections: Set<HTTPErrorCode> = [
-    .offline, .cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .circuitOpen,
-]
+private let disconnections = Set<HTTPErrorCode>.brokenExchanges.subtracting([.truncated]).union([.circuitOpen])
 
 extension Error {
     /// Whether the server can't be reached: the code is about the network, the host, the connection, a time limit or an open

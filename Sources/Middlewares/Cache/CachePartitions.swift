@@ -18,7 +18,6 @@ final class CachePartitions: Sendable {
     ///
     /// Credentials are every field with a sensitive name except `Proxy-Authorization`, a user in the URL, and the identities
     /// that interceptors have declared (``InterceptorsCore/HTTPRequest/identifyCaller(by:as:)``).
-    ///
     func name(for request: HTTPRequest) -> String {
         if let named = request.context.namedPartition { return named }
         if let name = known.withLock({ $0.first { $0.caller.hasCredentials(of: request) }?.name }) { return name }
