@@ -1,5 +1,6 @@
 internal import Foundation
 internal import InterceptorsCore
+internal import InterceptorsSyntax
 
 /// The content and the head that keep an exchange.
 struct FolderFiles {
