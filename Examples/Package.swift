@@ -44,7 +44,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "WritingInterceptors",
-            dependencies: ["ExampleInterceptors", product("Interceptors")],
+            dependencies: ["ExampleInterceptors", product("Interceptors"), product("InterceptorsTesting")],
             path: "Interceptors/Program",
             swiftSettings: settings
         ),

@@ -1,6 +1,7 @@
 import ExampleInterceptors
 import Foundation
 import Interceptors
+import InterceptorsTesting
 
 // Runs each example interceptor once against servers in memory, and prints what happens. It fails if one doesn't do its work.
 

@@ -147,8 +147,6 @@ extension CallNote {
 
     static func timedOut(_ message: String) -> Self { Self("timedOut", message) }
 
-    static func fault(_ text: String) -> Self { Self("fault", text) }
-
     // MARK: Content
 
     static let envelopeOpened = Self("envelopeOpened", "the payload replaces the envelope")

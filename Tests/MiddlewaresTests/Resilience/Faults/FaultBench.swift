@@ -1,9 +1,8 @@
 import Foundation
 import InterceptorsTestSupport
-import InterceptorsTesting
 import Testing
 
-@testable import InterceptorsMiddlewares
+@testable import InterceptorsTesting
 
 /// Sends requests through faults to a server with ten bytes of content, in virtual time.
 struct FaultBench {

@@ -1,9 +1,8 @@
 import Foundation
 import InterceptorsTestSupport
-import InterceptorsTesting
 import Testing
 
-@testable import InterceptorsMiddlewares
+@testable import InterceptorsTesting
 
 @Suite(.againstHanging) struct FaultChanceTests {
     private func requests(_ paths: String...) throws -> [HTTPRequest] {

@@ -2,7 +2,7 @@ import Foundation
 import InterceptorsTestSupport
 import Testing
 
-@testable import InterceptorsMiddlewares
+@testable import InterceptorsTesting
 
 @Suite(.againstHanging) struct FaultSwitchTests {
     private let request = HTTPRequest(url: apiURL)

@@ -1,9 +1,8 @@
 import Foundation
 import InterceptorsTestSupport
-import InterceptorsTesting
 import Testing
 
-@testable import InterceptorsMiddlewares
+@testable import InterceptorsTesting
 
 // Waits, time limits and cancellation.
 @Suite(.againstHanging) struct FaultWaitTests {

@@ -1,10 +1,9 @@
 import Foundation
 import InterceptorsInsight
 import InterceptorsTestSupport
-import InterceptorsTesting
 import Testing
 
-@testable import InterceptorsMiddlewares
+@testable import InterceptorsTesting
 
 // Responses and errors instead of sending.
 @Suite(.againstHanging) struct FaultsInterceptorTests {

@@ -1,10 +1,9 @@
 import Foundation
 import InterceptorsInsight
 import InterceptorsTestSupport
-import InterceptorsTesting
 import Testing
 
-@testable import InterceptorsMiddlewares
+@testable import InterceptorsTesting
 
 // Responses that are lost or truncated after the request was sent.
 @Suite(.againstHanging) struct LostResponseTests {

@@ -1,4 +1,4 @@
-public import InterceptorsCore
+public import Interceptors
 
 /// A failure that `faults` injects, for tests and for a debug menu.
 ///

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import InterceptorsCore
+internal import Interceptors
 
 /// The first bytes of a stream, and then an error.
 struct TruncatedChunks: AsyncSequence, Sendable {

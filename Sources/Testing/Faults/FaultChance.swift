@@ -1,4 +1,4 @@
-internal import InterceptorsCore
+internal import Interceptors
 
 /// The random numbers of one request's faults.
 ///

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import InterceptorsCore
+internal import Interceptors
 internal import Synchronization
 
 /// Faults that a program switches on and off while it runs, all at once or each by itself.

@@ -1,4 +1,4 @@
-internal import InterceptorsCore
+internal import Interceptors
 
 /// The time limit at which a call without a response ends.
 struct SilenceLimit {

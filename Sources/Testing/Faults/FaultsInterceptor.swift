@@ -1,5 +1,5 @@
 internal import Foundation
-public import InterceptorsCore
+public import Interceptors
 
 /// The implementation of `.faults(…)`, documented there.
 struct FaultsInterceptor: Interceptor {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import InterceptorsCore
+internal import Interceptors
 
 /// Lets one chosen fault happen to one request.
 struct FaultInjection {
@@ -145,4 +145,8 @@ extension FaultInjection {
             return .failure(error)
         }
     }
+}
+
+extension CallNote {
+    static func fault(_ text: String) -> Self { Self("fault", text) }
 }
