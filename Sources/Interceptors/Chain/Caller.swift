@@ -4,10 +4,10 @@ internal import InterceptorsSyntax
 /// Identifies the user a response belongs to, as far as the request shows. Interceptors that keep or share responses use the
 /// caller as part of their key.
 ///
-/// If the request names a partition (``InterceptorsTransport/HTTPContext/cachePartition``), that partition is the caller. Otherwise the caller
-/// consists of the fields with a sensitive name (`Redaction.isSensitive(_:)`) except `Proxy-Authorization`, a user in the URL, the identities
-/// that outer interceptors have declared (``InterceptorsTransport/HTTPRequest/identifyCaller(by:as:)``), and the transport's client
-/// certificate. All requests without any of these share one anonymous caller.
+/// If the request names a partition (``InterceptorsTransport/HTTPContext/cachePartition``), that partition is the caller. Otherwise
+/// the caller consists of the fields with a sensitive name (`Redaction.isSensitive(_:)`) except `Proxy-Authorization`, a user in the
+/// URL, the identities that outer interceptors have declared (``InterceptorsTransport/HTTPRequest/identifyCaller(by:as:)``), and the
+/// transport's client certificate. All requests without any of these share one anonymous caller.
 public struct Caller: Sendable, Hashable {
     // Texts are kept as bytes: String equality follows Unicode equivalence, and would merge two users whose names differ only
     // in normalization. `HTTPField` compares bytes, too.
