@@ -27,8 +27,10 @@ let package = Package(
         .library(name: "InterceptorsImages", targets: ["InterceptorsImages"]),
         .library(name: "InterceptorsRecordings", targets: ["InterceptorsRecordings"]),
         .library(name: "InterceptorsTesting", targets: ["InterceptorsTesting"]),
-        // For transports and adapters alone.
+        // For programs that must be small: messages and transports, and with InterceptorsCore chain and client without ready-made
+        // interceptors. A linker keeps all of a module, used or not.
         .library(name: "InterceptorsTransport", targets: ["InterceptorsTransport"]),
+        .library(name: "InterceptorsCore", targets: ["InterceptorsCore"]),
         .executable(name: "mockserver", targets: ["InterceptorsMockServer"]),
     ],
     targets: [
@@ -91,8 +93,14 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "InterceptorsArchives",
+            dependencies: ["InterceptorsSyntax"],
+            path: "Sources/Archives",
+            swiftSettings: settings
+        ),
+        .target(
             name: "InterceptorsInsight",
-            dependencies: ["Interceptors", "InterceptorsSyntax"],
+            dependencies: ["Interceptors", "InterceptorsArchives", "InterceptorsSyntax"],
             path: "Sources/Insight",
             swiftSettings: settings
         ),
@@ -104,7 +112,7 @@ let package = Package(
         ),
         .target(
             name: "InterceptorsRecordings",
-            dependencies: ["Interceptors", "InterceptorsSyntax"],
+            dependencies: ["Interceptors", "InterceptorsArchives", "InterceptorsSyntax"],
             path: "Sources/Recordings",
             swiftSettings: settings
         ),
@@ -210,8 +218,8 @@ let package = Package(
         .testTarget(
             name: "InsightTests",
             dependencies: [
-                "Interceptors", "InterceptorsInsight", "InterceptorsSyntax", "InterceptorsTesting",
-                "InterceptorsTestSupport",
+                "Interceptors", "InterceptorsInsight", "InterceptorsArchives", "InterceptorsSyntax",
+                "InterceptorsTesting", "InterceptorsTestSupport",
             ],
             swiftSettings: settings
         ),

@@ -53,7 +53,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "GetOverClient",
-            dependencies: [.product(name: "Interceptors", package: "Interceptors")],
+            dependencies: [.product(name: "InterceptorsCore", package: "Interceptors")],
             swiftSettings: settings
         ),
         .executableTarget(name: "GetThroughChain", dependencies: [middlewares], swiftSettings: settings),

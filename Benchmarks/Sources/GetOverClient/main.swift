@@ -1,5 +1,5 @@
 import Foundation
-import Interceptors
+import InterceptorsCore
 
 struct User: Decodable, Sendable { let id: Int, name: String }
 

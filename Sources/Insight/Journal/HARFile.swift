@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Interceptors
+internal import InterceptorsArchives
 internal import InterceptorsSyntax
 
 /// A journal's calls as an HTTP Archive (HAR 1.2, http://www.softwareishard.com/blog/har-12-spec/).

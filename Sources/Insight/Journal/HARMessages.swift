@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Interceptors
+internal import InterceptorsArchives
 internal import InterceptorsSyntax
 
 /// The members `request` and `response` of an entry in an HTTP Archive.

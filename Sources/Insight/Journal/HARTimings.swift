@@ -1,4 +1,5 @@
 internal import Interceptors
+internal import InterceptorsArchives
 internal import InterceptorsSyntax
 
 /// The `timings` of an entry in an HTTP Archive, in microseconds. `nil` is HAR's −1: unknown, or not part of this attempt.

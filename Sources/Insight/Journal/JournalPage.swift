@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Interceptors
+internal import InterceptorsArchives
 internal import InterceptorsSyntax
 
 /// A journal's calls as one HTML file that needs no network.

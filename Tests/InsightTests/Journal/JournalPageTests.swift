@@ -1,4 +1,5 @@
 import Foundation
+import InterceptorsArchives
 import InterceptorsSyntax
 import Testing
 

@@ -1,4 +1,5 @@
 package import Foundation
+internal import InterceptorsSyntax
 
 /// The times in an HTTP Archive, in ISO 8601.
 package enum HARDate {

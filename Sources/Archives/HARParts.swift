@@ -1,4 +1,5 @@
 internal import Foundation
+internal import InterceptorsSyntax
 
 /// Parts of an HTTP Archive that every writer of archives needs.
 package enum HARParts {
