@@ -23,13 +23,11 @@ package struct MessageDigest: ~Copyable {
         case sha256
         /// FIPS 180-4.
         case sha512
-        /// FIPS 180-4: SHA-512 with other initial values, truncated to 256 bits.
-        case sha512Over256
 
         fileprivate var size: Int {
             switch self {
             case .md5: 16
-            case .sha256, .sha512Over256: 32
+            case .sha256: 32
             case .sha512: 64
             }
         }
@@ -46,7 +44,6 @@ package struct MessageDigest: ~Copyable {
     private var md5 = Insecure.MD5()
     private var sha256 = SHA256()
     private var sha512 = SHA512()
-    private var sha512Over256 = SHA512Over256()
     private let algorithm: Algorithm
 
     package init(_ algorithm: Algorithm = .sha256) throws { self.algorithm = algorithm }
@@ -56,7 +53,6 @@ package struct MessageDigest: ~Copyable {
         case .md5: md5.update(data: bytes)
         case .sha256: sha256.update(data: bytes)
         case .sha512: sha512.update(data: bytes)
-        case .sha512Over256: sha512Over256.update(bytes)
         }
     }
 
@@ -65,7 +61,6 @@ package struct MessageDigest: ~Copyable {
         case .md5: Array(md5.finalize())
         case .sha256: Array(sha256.finalize())
         case .sha512: Array(sha512.finalize())
-        case .sha512Over256: sha512Over256.finish()
         }
     }
 
@@ -85,7 +80,6 @@ package struct MessageDigest: ~Copyable {
             case .md5: cossl_EVP_md5()
             case .sha256: cossl_EVP_sha256()
             case .sha512: cossl_EVP_sha512()
-            case .sha512Over256: cossl_EVP_sha512_256()
             }
         guard cossl_EVP_DigestInit_ex(context, type, nil) == 1 else {
             cossl_EVP_MD_CTX_free(context)

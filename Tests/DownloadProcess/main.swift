@@ -3,12 +3,11 @@ import InterceptorsCore
 import InterceptorsTestSupport
 import InterceptorsTransfers
 
-// DownloadProcess URL FILE [digest=SHA256] [time=MICROSECONDS] [bytes=COUNT] [limit=LENGTH] [ranges=COUNT] [smallest=LENGTH]
+// DownloadProcess URL FILE [digest=SHA256] [time=MICROSECONDS] [bytes=COUNT] [limit=LENGTH]
 //
 // Downloads a URL across launches, and prints `done` or the error's code. With `time=`, the kernel kills the process after
 // MICROSECONDS of processor time. With `bytes=`, the process kills itself after COUNT bytes. `limit=` is the length of the
-// longest file that the process can write. `ranges=` is the number of ranges to download at once, each of `smallest=` bytes or
-// more.
+// longest file that the process can write.
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 3, let url = URL(string: arguments[1]) else { exit(64) }
@@ -17,9 +16,7 @@ func option(_ name: String) -> String? {
     arguments.dropFirst(3).first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.count + 1)) }
 }
 
-let ranges = option("ranges").flatMap { Int($0) } ?? 1
-var resuming = DownloadResuming.acrossLaunches(ranges: ranges, time: TimeSource(random: RandomSource { 0 }))
-resuming.smallestRange = option("smallest").flatMap { Int64($0) } ?? 4_096
+var resuming = DownloadResuming.acrossLaunches(time: TimeSource(random: RandomSource { 0 }))
 // Frequent checkpoints, so that nearly every kill leaves bytes to continue.
 resuming.checkpoint.bytes = 4_096
 

@@ -1,33 +1,27 @@
 internal import Interceptors
 internal import InterceptorsSyntax
 
-/// A missing range of a representation.
+/// The missing rest of a representation.
 struct RangeDemand: Sendable, Hashable {
     let representation: Representation
     /// The bytes to ask for.
     let range: Range<Int64>
 
-    init(_ representation: Representation, _ range: Range<Int64>) {
-        self.representation = representation
-        self.range = range
-    }
-
-    /// The first missing range, or `nil` to ask for the whole.
+    /// The missing rest, or `nil` to ask for the whole.
     ///
-    /// - Parameter held: the bytes that are there. If all are there, the last one is asked for once more, because the response
-    ///   must still say whether they are the server's current version. A 416 would not.
-    init?(_ representation: Representation, held: ByteSet) {
+    /// - Parameter length: the number of bytes that are there. If all are there, the last one is asked for once more, because the
+    ///   response must still say whether they are the server's current version. A 416 would not.
+    init?(_ representation: Representation, held length: Int64) {
         let total = representation.total
-        guard held.count > 0, held.end <= total else { return nil }
-        let range = held.firstGap(upTo: total) ?? total - 1..<total
-        guard range != 0..<total else { return nil }
-        self.init(representation, range)
+        let start = length == total ? total - 1 : length
+        guard start > 0, start < total else { return nil }
+        self.representation = representation
+        range = start..<total
     }
 
     /// Adds the fields that ask for the range, or for the whole if the representation has changed.
     func add(to fields: inout HTTPFields) {
-        let isRest = range.upperBound == representation.total
-        fields[.range] = isRest ? "bytes=\(range.lowerBound)-" : "bytes=\(range.lowerBound)-\(range.upperBound - 1)"
+        fields[.range] = "bytes=\(range.lowerBound)-"
         fields[.ifRange] = representation.validator.text
     }
 }
@@ -89,12 +83,6 @@ enum DownloadDecision: Sendable, Hashable {
         default:
             self = .replace(nil)
         }
-    }
-
-    /// Whether a response says that its server answers requests for ranges (RFC 9110 §14.3).
-    static func invitesRanges(_ response: HTTPResponse) -> Bool {
-        let units = response.headerFields[values: .acceptRanges].flatMap(TokenList.firstWords)
-        return response.status == 206 || response.status == 200 && units == ["bytes"]
     }
 
     /// The range of a partial response, or `nil` if the response can't continue the bytes.

@@ -15,18 +15,17 @@ internal import Android
 
 /// The bytes of a download on their way to the destination.
 ///
-/// Only the task of the call and its child tasks use a part, and they have stopped writing when the call returns. So an
-/// abandoned attempt can't write while another runs. Child tasks write through a ``SharedPart``. With a state file, the part
+/// Only the task of the call uses a part, so an abandoned attempt can't write while another runs. With a state file, the part
 /// survives the process:
 ///
 /// 1. ``begin(_:announced:)`` clears the state before it empties the file, and describes the new bytes before any is written.
-/// 2. ``checkpoint()`` records ranges after their bytes are on the disk.
-/// 3. A later process trusts the recorded ranges, and asks for all others again.
+/// 2. ``checkpoint()`` records the length after the bytes are on the disk.
+/// 3. A later process trusts the bytes up to the recorded length, and asks for the rest again.
 ///
 /// So after a kill or a power failure at any point, the trusted bytes belong to the recorded representation.
 final class DownloadPart: Sendable {
     private struct Content {
-        var written = ByteSet()
+        var length: Int64 = 0
         var record: DownloadRecord?
         var announced: DownloadDigest?
     }
@@ -55,11 +54,11 @@ final class DownloadPart: Sendable {
 
     /// Adopts the recorded bytes if the file still has them.
     func restore() throws(SystemCallFailure) {
-        guard let record = try state?.record(), record.source == source, try file.size() >= record.safe.end,
-            record.safe.end <= record.representation.total
+        guard let record = try state?.record(), record.source == source, try file.size() >= record.safe,
+            record.safe <= record.representation.total
         else { return }
         content.withLock {
-            $0.written = record.safe
+            $0.length = record.safe
             $0.record = record
             $0.announced = record.announcedDigest
         }
@@ -68,7 +67,7 @@ final class DownloadPart: Sendable {
 
 extension DownloadPart {
     /// The number of bytes.
-    var count: Int64 { content.withLock { $0.written.count } }
+    var count: Int64 { content.withLock(\.length) }
 
     /// The digest that the server announced for the whole.
     var announced: DownloadDigest? { content.withLock(\.announced) }
@@ -81,12 +80,7 @@ extension DownloadPart {
 
     /// The range to request, or `nil` to request the whole.
     var demand: RangeDemand? {
-        content.withLock { content in content.record.flatMap { RangeDemand($0.representation, held: content.written) } }
-    }
-
-    /// The missing ranges, in order; empty if the length of the whole is unknown.
-    var gaps: [Range<Int64>] {
-        content.withLock { content in content.record.map { content.written.gaps(upTo: $0.representation.total) } ?? [] }
+        content.withLock { content in content.record.flatMap { RangeDemand($0.representation, held: content.length) } }
     }
 
     /// Whether all bytes are there, as far as their number is known.
@@ -125,31 +119,28 @@ extension DownloadPart {
         }
     }
 
-    /// Forgets the bytes of a range, for those of a response that continues the others.
-    func forget(_ range: Range<Int64>) throws(SystemCallFailure) {
-        var (safe, written) = content.withLock { ($0.record?.safe, $0.written) }
-        written.remove(range)
+    /// Forgets the bytes after a length, for those of a response that continues the others.
+    func cut(to length: Int64) throws(SystemCallFailure) {
+        let safe = content.withLock { $0.record?.safe ?? 0 }
         // Otherwise a process killed after the cut would leave fewer bytes than recorded, and they would count as lost.
-        let recorded = safe
-        safe?.remove(range)
-        if let safe, safe != recorded { try record(safe) }
-        try file.truncate(to: written.end)
-        content.withLock { [written] in $0.written = written }
+        if safe > length { try record(length) }
+        try file.truncate(to: length)
+        content.withLock { $0.length = length }
     }
 
-    func write(_ bytes: Data, at offset: Int64) throws(SystemCallFailure) {
-        try file.write(bytes, at: offset)
-        content.withLock { $0.written.insert(offset..<offset + Int64(bytes.count)) }
+    /// Writes bytes after the others.
+    func append(_ bytes: Data) throws(SystemCallFailure) {
+        let length = count
+        try file.write(bytes, at: length)
+        content.withLock { $0.length = length + Int64(bytes.count) }
     }
 
-    /// Records the bytes so far, once they are on the disk. Throws the same error again after a failure.
-    ///
-    /// Bytes that are written meanwhile aren't recorded. Only one task at a time may wait for a checkpoint.
+    /// Records the number of bytes so far, once they are on the disk. Throws the same error again after a failure.
     func checkpoint() async throws {
         guard state != nil, representation != nil else { return }
-        let written = content.withLock(\.written)
+        let length = count
         try await synchronize()
-        try record(written)
+        try record(length)
     }
 
     private func synchronize() async throws {
@@ -169,17 +160,13 @@ extension DownloadPart {
         }
     }
 
-    /// Records bytes that are on the disk.
-    private func record(_ safe: ByteSet) throws(SystemCallFailure) {
+    /// Records the number of bytes that are on the disk.
+    private func record(_ safe: Int64) throws(SystemCallFailure) {
         guard var record = content.withLock(\.record) else { return }
         record.number += 1
         record.safe = safe
         _ = try state?.write(record)
-        // A response may have announced a digest meanwhile.
-        content.withLock { [number = record.number] content in
-            content.record?.number = number
-            content.record?.safe = safe
-        }
+        content.withLock { [record] in $0.record = record }
     }
 
     /// The digest of the bytes, read from the disk.

@@ -12,14 +12,12 @@ struct DownloadRecord: Codable, Sendable, Hashable {
     /// The digest of the URL that was asked for. The URL itself may hold secrets.
     var source: String
     var representation: Representation
-    /// The bytes that are certainly on the disk.
-    var safe = ByteSet()
+    /// The number of bytes from the start that are certainly on the disk.
+    var safe: Int64 = 0
     /// The digest that the server announced, in hexadecimal. Its length tells the algorithm.
     private var announced: String?
 
-    /// The size of a slot in bytes, and the offset of the second slot.
-    ///
-    /// A slot has room for a long validator and for the bounds of as many ranges as ``DownloadRanges`` leaves missing.
+    /// The size of a slot in bytes, and the offset of the second slot. A slot has room for a long validator.
     static let slotSize = 2_048
 
     /// The offset of this record's slot.
@@ -69,7 +67,7 @@ struct DownloadRecord: Codable, Sendable, Hashable {
         guard Self.checksum(json) == String(decoding: parts[0], as: UTF8.self),
             let record = try? JSONDecoder().decode(Self.self, from: json),
             // The next record's number mustn't overflow.
-            (0..<Int.max).contains(record.number)
+            (0..<Int.max).contains(record.number), record.safe >= 0
         else { return nil }
         self = record
     }

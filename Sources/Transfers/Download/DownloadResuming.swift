@@ -13,8 +13,6 @@ internal import Interceptors
 /// repeats such requests.
 ///
 /// Bytes are kept only if the server identifies their version strongly (RFC 9110 §8.8.1), and says how many there are.
-///
-/// `ranges: 4` downloads up to four ranges of a content at once, where a server is willing: `.acrossLaunches(ranges: 4)`.
 public struct DownloadResuming: Sendable {
     enum Extent: Sendable { case never, withinCall, acrossLaunches }
 
@@ -22,11 +20,7 @@ public struct DownloadResuming: Sendable {
     let patience: Duration
     /// The number of consecutive responses without new bytes after which a call fails.
     package var answerLimit = TransferPatience.usualAnswers
-    /// The most ranges to download at once.
-    let ranges: Int
     let time: TimeSource
-    /// A content of fewer than twice as many bytes is downloaded as one range.
-    package var smallestRange: Int64 = 1 << 20
     /// Limits the bytes that a kill can lose.
     package var checkpoint = Checkpoint()
     package var protection = PartProtection()
@@ -37,11 +31,8 @@ public struct DownloadResuming: Sendable {
         package var interval = Duration.seconds(1)
     }
 
-    /// More connections to one server would be unfair to others.
-    private static let rangeLimit = 8
-
     /// The download is one request, and fails with it.
-    public static let never = Self(extent: .never, patience: .zero, ranges: 1, time: .system)
+    public static let never = Self(extent: .never, patience: .zero, time: .system)
 
     /// The download goes on after temporary failures. The call fails after two minutes without new bytes.
     public static let withinCall = Self.withinCall()
@@ -61,17 +52,12 @@ public struct DownloadResuming: Sendable {
     ///   - patience: the time without new bytes after which the call fails with the last error, from the first of consecutive
     ///     failures; two minutes by default. With zero, the first attempt without new bytes ends the call. Five consecutive
     ///     responses without new bytes always end it. Each change of the content leaves one fewer.
-    ///   - ranges: the most ranges to download at once, each by a request that runs the whole chain; 1 by default. Smaller numbers
-    ///     count as 1, and numbers above 8 as 8. The first request is the same as for one range. Its response must have a strong
-    ///     validator, a `Content-Length`, no coding and `Accept-Ranges: bytes`, or be a 206 (RFC 9110 §14). A range has at least
-    ///     1 MiB. The returned response is that of the first range.
     ///   - time: its clock measures the waits between attempts, up to 0.2 s, 0.4 s and so on, at most 20 s, with full jitter.
     public static func withinCall(
         patience: Duration = .seconds(120),
-        ranges: Int = 1,
         time: TimeSource = .system
     ) -> Self {
-        Self(extent: .withinCall, patience: patience, ranges: ranges, time: time)
+        Self(extent: .withinCall, patience: patience, time: time)
     }
 
     /// The download goes on after temporary failures, and the next call goes on: see ``acrossLaunches``.
@@ -80,23 +66,17 @@ public struct DownloadResuming: Sendable {
     ///   - patience: the time without new bytes after which the call fails with the last error, from the first of consecutive
     ///     failures; two minutes by default. With zero, the first attempt without new bytes ends the call. Five consecutive
     ///     responses without new bytes always end it. Each change of the content leaves one fewer.
-    ///   - ranges: the most ranges to download at once, each by a request that runs the whole chain; 1 by default. Smaller numbers
-    ///     count as 1, and numbers above 8 as 8. The first request is the same as for one range. Its response must have a strong
-    ///     validator, a `Content-Length`, no coding and `Accept-Ranges: bytes`, or be a 206 (RFC 9110 §14). A range has at least
-    ///     1 MiB. The returned response is that of the first range.
     ///   - time: its clock measures the waits between attempts, up to 0.2 s, 0.4 s and so on, at most 20 s, with full jitter.
     public static func acrossLaunches(
         patience: Duration = .seconds(120),
-        ranges: Int = 1,
         time: TimeSource = .system
     ) -> Self {
-        Self(extent: .acrossLaunches, patience: patience, ranges: ranges, time: time)
+        Self(extent: .acrossLaunches, patience: patience, time: time)
     }
 
-    private init(extent: Extent, patience: Duration, ranges: Int, time: TimeSource) {
+    private init(extent: Extent, patience: Duration, time: TimeSource) {
         self.extent = extent
         self.patience = patience
-        self.ranges = min(max(1, ranges), Self.rangeLimit)
         self.time = time
     }
 }

@@ -15,8 +15,8 @@ extension DownloadRun {
             switch decision(response, to: demand, part, state) {
             case .append(let range):
                 state.isComposed = true
-                try part.forget(range)
-                try await save(response, range, to: part, &state)
+                try part.cut(to: range.lowerBound)
+                try await save(response, to: part, from: range.lowerBound, upTo: range.upperBound)
                 return true
             case .replace(let representation):
                 state.isComposed = false
@@ -25,11 +25,7 @@ extension DownloadRun {
                 // The announced digest covers the whole content, and the caller may have requested a range.
                 let announced = response.status == 200 ? response.headerFields.announcedDigest : nil
                 try part.begin(kept, announced: announced)
-                if let kept {
-                    try await save(response, 0..<kept.total, to: part, &state)
-                } else {
-                    try await save(response, to: part, from: 0, upTo: nil)
-                }
+                try await save(response, to: part, from: 0, upTo: kept?.total)
                 return true
             case .startOver:
                 try part.clear()
@@ -48,7 +44,7 @@ extension DownloadRun {
         return false
     }
 
-    func decision(
+    private func decision(
         _ response: HTTPResponse,
         to demand: RangeDemand?,
         _ part: DownloadPart,
@@ -66,21 +62,6 @@ extension DownloadRun {
         return decision
     }
 
-    /// Saves the content of a response: alone, or together with further ranges if the server is willing.
-    ///
-    /// - Parameter range: the place of the content in the whole.
-    private func save(
-        _ response: HTTPResponse,
-        _ range: Range<Int64>,
-        to part: DownloadPart,
-        _ state: inout State
-    ) async throws {
-        guard let ranges = division(of: response, part, state) else {
-            return try await save(response, to: part, from: range.lowerBound, upTo: range.upperBound)
-        }
-        try await save(response, range, with: ranges, to: part, &state)
-    }
-
     /// Writes the content of a response to the part.
     ///
     /// - Parameters:
@@ -96,7 +77,7 @@ extension DownloadRun {
             try await response.body.forEachChunk { chunk in
                 try Task.checkCancellation()
                 try check(offset + Int64(chunk.count), upTo: end)
-                try part.write(chunk, at: offset)
+                try part.append(chunk)
                 offset += Int64(chunk.count)
                 progress?(TransferProgress(completed: part.count, total: total))
                 guard
@@ -106,7 +87,9 @@ extension DownloadRun {
                 try await part.checkpoint()
                 safe = (offset, elapsed())
             }
-            if let end, offset < end { throw truncated(by: end - offset) }
+            if let end, offset < end {
+                throw TransportError(.truncated, "The content ended \(end - offset) bytes too soon.", request: request)
+            }
         } catch {
             // The error that ended the attempt matters more than a failed checkpoint.
             try? await part.checkpoint()
@@ -117,18 +100,12 @@ extension DownloadRun {
 
     private func check(_ length: Int64, upTo end: Int64?) throws {
         guard length <= limit else { throw tooLarge }
-        guard length <= end ?? .max else { throw tooManyBytes }
+        guard length <= end ?? .max else {
+            throw DownloadError(.invalidRange, "The server sent more bytes than it announced.", request: request)
+        }
     }
 
-    var tooManyBytes: DownloadError {
-        DownloadError(.invalidRange, "The server sent more bytes than it announced.", request: request)
-    }
-
-    func truncated(by count: Int64) -> TransportError {
-        TransportError(.truncated, "The content ended \(count) bytes too soon.", request: request)
-    }
-
-    var tooLarge: TransportError {
+    private var tooLarge: TransportError {
         TransportError(.bodyTooLarge, "The body is longer than the limit of \(limit) bytes.", request: request)
     }
 

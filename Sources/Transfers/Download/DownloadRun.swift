@@ -28,12 +28,6 @@ struct DownloadRun: Sendable {
         /// Whether the bytes come from more than one response.
         var isComposed: Bool
         var hasStartedOver = false
-        /// The ranges that the next attempt may download at once.
-        var ranges: Int
-        /// Whether the server has refused a further range by a 429 or a 503. It may then also refuse the next request.
-        var wasRefused = false
-        /// Whether the failed request was for a further range. One range alone may succeed.
-        var isFailureOfFurtherRange = false
     }
 
     func run() async throws -> HTTPResponse {
@@ -126,11 +120,7 @@ extension DownloadRun {
     /// Makes attempts until the part is whole and right. Returns the last response.
     private func complete(_ part: DownloadPart) async throws -> HTTPResponse {
         var attempts = DownloadAttempts(resuming, bytes: part.count, of: part.representation)
-        var state = State(
-            codings: resumes ? .avoided : .accepted,
-            isComposed: part.count > 0,
-            ranges: resuming.ranges
-        )
+        var state = State(codings: resumes ? .avoided : .accepted, isComposed: part.count > 0)
         let elapsed = resuming.time.startMeasuring()
         while true {
             var isAnswered = false
@@ -143,7 +133,7 @@ extension DownloadRun {
                 if try await isRight(part, &state) { return response }
             } catch {
                 if error is CancellationError || Task.isCancelled { throw CancellationError() }
-                guard resumes, state.mayGoOn(after: error) else { throw error }
+                guard resumes, error.isTemporaryTransferFailure else { throw error }
                 let response = error.receivedResponse
                 let failure: TransferPatience.Failure = isAnswered || response != nil ? .answered : .unanswered
                 attempts.note(failure, after: part.count, of: part.representation, at: elapsed())
@@ -163,7 +153,7 @@ extension DownloadRun {
     }
 
     /// The response to a request for the part or for the whole. Its status is a success, or a 416 if it is for a part.
-    func answer(to demand: RangeDemand?, _ state: State) async throws -> HTTPResponse {
+    private func answer(to demand: RangeDemand?, _ state: State) async throws -> HTTPResponse {
         var request = request
         request.context.callShape.call = call
         if resumes {
@@ -192,18 +182,10 @@ extension DownloadRun.State {
     ///
     /// - Parameter demand: the part it asks for. A range of coded content would count coded bytes.
     func codings(of demand: RangeDemand?) -> CodedContent { demand == nil ? codings : .avoided }
-
-    /// Whether another attempt may succeed.
-    mutating func mayGoOn(after error: any Error) -> Bool {
-        defer { isFailureOfFurtherRange = false }
-        return isFailureOfFurtherRange || error.isTemporaryFailureOfRange || wasRefused && error.refusesForNow
-    }
 }
 
 extension Error {
-    var isTemporaryFailureOfRange: Bool { isTemporaryTransferFailure }
-
     /// Whether the server has answered that there are too many requests, or that it is overloaded (RFC 6585 §4, RFC 9110
     /// §15.6.4).
-    var refusesForNow: Bool { [429, 503].contains(receivedResponse?.status.code) }
+    fileprivate var refusesForNow: Bool { [429, 503].contains(receivedResponse?.status.code) }
 }

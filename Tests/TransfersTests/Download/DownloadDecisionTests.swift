@@ -16,7 +16,7 @@ import Testing
     ) -> DownloadDecision {
         DownloadDecision(
             HTTPResponse(status: status, headerFields: fields),
-            to: RangeDemand(representation, held: ByteSet(upTo: length))
+            to: RangeDemand(representation, held: length)
         )
     }
 
@@ -133,7 +133,7 @@ import Testing
     @Test func theDemandLeavesAByteToAskFor() {
         func range(_ length: Int64, of total: Int64 = 100) -> Range<Int64>? {
             let representation = Representation(validator: .entityTag("\"1\""), total: total)
-            return RangeDemand(representation, held: ByteSet(upTo: length))?.range
+            return RangeDemand(representation, held: length)?.range
         }
         #expect(range(0) == nil)
         #expect(range(1) == 1..<100)
@@ -141,39 +141,8 @@ import Testing
         #expect(range(101) == nil)
         #expect(range(1, of: 1) == nil)
         var fields: HTTPFields = [.range: "bytes=0-1"]
-        RangeDemand(Self.kept, held: ByteSet(upTo: 40))?.add(to: &fields)
+        RangeDemand(Self.kept, held: 40)?.add(to: &fields)
         #expect(fields == [.range: "bytes=40-", .ifRange: "\"1\""])
-    }
-
-    @Test func theDemandIsForTheFirstGap() {
-        var held = ByteSet()
-        held.insert(40..<60)
-        var fields = HTTPFields()
-        RangeDemand(Self.kept, held: held)?.add(to: &fields)
-        #expect(fields[.range] == "bytes=0-39")
-        held.insert(0..<30)
-        RangeDemand(Self.kept, held: held)?.add(to: &fields)
-        #expect(fields[.range] == "bytes=30-39")
-        held.insert(30..<40)
-        RangeDemand(Self.kept, held: held)?.add(to: &fields)
-        #expect(fields[.range] == "bytes=60-")
-    }
-
-    @Test func moreBytesThanAskedForStartOver() {
-        let demand = RangeDemand(Self.kept, 40..<50)
-        let fields: HTTPFields = [.contentRange: "bytes 40-50/100", .eTag: "\"1\""]
-        #expect(DownloadDecision(HTTPResponse(status: 206, headerFields: fields), to: demand) == .startOver)
-    }
-
-    @Test(
-        arguments: [
-            (200, [.acceptRanges: "bytes"], true), (206, [:], true), (200, [.acceptRanges: "Bytes "], true),
-            (200, [:], false), (200, [.acceptRanges: "none"], false), (200, [.acceptRanges: "seconds"], false),
-            (203, [.acceptRanges: "bytes"], false),
-        ] as [(HTTPResponse.Status, HTTPFields, Bool)]
-    )
-    func onlyAWillingServerIsAskedForFurtherRanges(status: HTTPResponse.Status, fields: HTTPFields, isWilling: Bool) {
-        #expect(DownloadDecision.invitesRanges(HTTPResponse(status: status, headerFields: fields)) == isWilling)
     }
 }
 

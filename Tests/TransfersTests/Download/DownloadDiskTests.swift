@@ -53,6 +53,34 @@ import Testing
         #expect(place.content == film)
     }
 
+    /// In a power failure, a file has the bytes of its last synchronization.
+    @Test func aRecordNamesOnlyBytesThatAreOnTheDisk() async throws {
+        let place = try Destination()
+        let film = Data.letters(1_000)
+        let (part, state) = (place.folder.file(".film.mp4.part"), place.folder.file(".film.mp4.part-state"))
+        let disk = Mutex(Data())
+        let safe = Mutex<[Int]>([])
+        var resuming = DownloadResuming.bothExtents[1]
+        resuming.checkpoint.bytes = 20
+        resuming.protection.synchronize = { (_) throws(SystemCallFailure) in
+            guard let bytes = try? Data(contentsOf: part) else { return }
+            disk.withLock { $0 = bytes }
+        }
+        let stub = RangedFile(film).stub()
+        try await makeClient(stub).download("/film", to: place.file, resuming: resuming) { _ in
+            guard let bytes = try? Data(contentsOf: state), let record = DownloadRecord(file: Array(bytes)) else {
+                Issue.record("no record")
+                return
+            }
+            let synchronized = disk.withLock(\.self)
+            let length = Int(record.safe)
+            #expect(length <= synchronized.count && synchronized.prefix(length) == film.prefix(length))
+            safe.withLock { $0.append(length) }
+        }
+        #expect(place.content == film)
+        #expect(safe.withLock { Set($0).count > 10 }, "records name more and more bytes")
+    }
+
     /// A process was killed after it emptied the state, and before that was on the disk. After a power failure the old record
     /// could be there again.
     @Test func anEmptyStateReachesTheDiskBeforeTheBytesChange() async throws {

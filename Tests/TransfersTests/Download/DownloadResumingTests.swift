@@ -170,6 +170,16 @@ import Testing
         }
     }
 
+    @Test(arguments: 0..<2) func moreBytesThanAnnouncedEndTheCall(extent: Int) async throws {
+        let place = try Destination()
+        let stub = RangedFile(Data.letters(100), lie: .sendsMoreThanPromised).stub(cuts: [40])
+        let error = await #expect(throws: DownloadError.self) {
+            try await makeClient(stub).download("/film", to: place.file, resuming: .bothExtents[extent])
+        }
+        #expect(error?.code == .invalidRange)
+        #expect(place.names.isEmpty && stub.openBodies == 0)
+    }
+
     @Test func theCallersOwnRangeIsRefusedUnsent() async throws {
         let place = try Destination()
         let stub = StubTransport()

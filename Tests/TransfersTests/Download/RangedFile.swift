@@ -160,24 +160,3 @@ struct Pieces: AsyncSequence, Sendable {
 
     func makeAsyncIterator() -> Iterator { Iterator(rest: bytes, failure: failure) }
 }
-
-/// The first seven bytes, and the others after the gate has opened.
-struct HeldPieces: AsyncSequence, Sendable {
-    let bytes: Data
-    let gate: Gate
-
-    struct Iterator: AsyncIteratorProtocol {
-        let bytes: Data
-        let gate: Gate
-        var count = 0
-
-        mutating func next() async throws -> Data? {
-            count += 1
-            if count == 1 { return bytes.prefix(7) }
-            await gate.opened()
-            return count == 2 ? Data(bytes.dropFirst(7)) : nil
-        }
-    }
-
-    func makeAsyncIterator() -> Iterator { Iterator(bytes: bytes, gate: gate) }
-}

@@ -47,6 +47,11 @@ extension StatusError {
             let cause = isOffline ? "nothing may be sent" : "the server could not be reached"
             return "\(status): \(cause), and nothing stored may be used."
         }
+        if response.status == 407 {
+            return
+                "\(status): a proxy asks for a password, which belongs to the transport. CurlTransport(proxy: .url(…)) takes it"
+                + " in the URL, http://user:password@proxy.example:3128."
+        }
         if response.status == 304 {
             return
                 "\(status) answers a conditional request, but the request at validateStatus was not conditional. The inner"

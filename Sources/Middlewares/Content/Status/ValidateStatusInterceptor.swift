@@ -39,7 +39,7 @@ struct ValidateStatusInterceptor: Interceptor {
     }
 
     /// The statuses that other interceptors act on.
-    private static let linted: Set<Int> = [301, 302, 303, 304, 307, 308, 401, 403, 404, 407]
+    private static let linted: Set<Int> = [301, 302, 303, 304, 307, 308, 401, 403, 404]
 
     private static let conditions: [HTTPField.Name] = [.ifNoneMatch, .ifModifiedSince]
 

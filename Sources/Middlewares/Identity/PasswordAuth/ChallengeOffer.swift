@@ -1,6 +1,6 @@
 internal import InterceptorsSyntax
 
-/// The challenges of a 401 or 407 that this interceptor can answer.
+/// The challenges of a 401 that this interceptor can answer.
 struct ChallengeOffer: Sendable {
     /// The strongest digest challenge.
     var digest: DigestChallenge?
@@ -23,11 +23,10 @@ struct ChallengeOffer: Sendable {
         _ response: HTTPResponse,
         _ schemes: Set<PasswordScheme>,
         _ origin: Origin,
-        by challenger: Challenger = .server,
         rejected: PasswordAuthAnswer?,
         wasInAdvance: Bool
     ) {
-        let challenges = response.headerFields[values: challenger.challenge].flatMap(Challenge.all)
+        let challenges = response.headerFields[values: .wwwAuthenticate].flatMap(Challenge.all)
         let digests = challenges.compactMap(DigestChallenge.init)
         isStale = digests.contains { challenge in
             if case .digest(let answer) = rejected {

@@ -9,7 +9,7 @@ struct DigestAnswer: Sendable {
     let count: UInt32
 
     /// The field's value; `nil` if the server requires a digest of the body, and the body can be read only once.
-    func authorization(for request: HTTPRequest, to challenger: Challenger = .server) async throws -> String? {
+    func authorization(for request: HTTPRequest) async throws -> String? {
         let protection: DigestChallenge.Protection?
         switch challenge.protections {
         case nil: protection = nil
@@ -22,7 +22,7 @@ struct DigestAnswer: Sendable {
         if protection == .integrity { content = try await Self.digest(of: request.body, challenge.algorithm) }
         return try field(
             method: request.method.rawValue,
-            target: challenger.target(of: request),
+            target: WireTarget(request).requestTarget,
             protection: protection,
             contentDigest: content
         )
@@ -48,8 +48,7 @@ struct DigestAnswer: Sendable {
         protection: DigestChallenge.Protection?,
         contentDigest: String = ""
     ) throws -> String {
-        let user = "\(credential.username):\(challenge.realm)"
-        var secret = try hash("\(user):\(credential.password)")
+        var secret = try hash("\(credential.username):\(challenge.realm):\(credential.password)")
         if challenge.isSession { secret = try hash("\(secret):\(challenge.nonce):\(clientNonce)") }
         let subject = try hash(
             protection == .integrity ? "\(method):\(target):\(contentDigest)" : "\(method):\(target)"
@@ -61,18 +60,16 @@ struct DigestAnswer: Sendable {
             } else {
                 try hash("\(secret):\(challenge.nonce):\(subject)")
             }
-        var parts = [try username(user), "realm=\(Self.quoted(challenge.realm))"]
+        var parts = [username, "realm=\(Self.quoted(challenge.realm))"]
         parts += ["nonce=\(Self.quoted(challenge.nonce))", "uri=\(Self.quoted(target))", "response=\"\(response)\""]
         if let name = challenge.algorithmName { parts.append("algorithm=\(name)") }
         if let opaque = challenge.opaque { parts.append("opaque=\(Self.quoted(opaque))") }
         if let protection { parts += ["qop=\(protection.rawValue)", "nc=\(count)"] }
         if protection != nil || challenge.isSession { parts.append("cnonce=\"\(clientNonce)\"") }
-        if challenge.hashesUsername { parts.append("userhash=true") }
         return "Digest " + parts.joined(separator: ", ")
     }
 
-    private func username(_ user: String) throws -> String {
-        if challenge.hashesUsername { return "username=\"\(try hash(user))\"" }
+    private var username: String {
         let isPlain = credential.username.utf8.allSatisfy { 0x20..<0x7F ~= $0 }
         if isPlain { return "username=\(Self.quoted(credential.username))" }
         // RFC 7616 §3.4: a name outside ASCII is sent in the notation of RFC 8187.

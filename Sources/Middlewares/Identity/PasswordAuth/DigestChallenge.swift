@@ -19,7 +19,6 @@ struct DigestChallenge: Sendable, Hashable {
     /// The protections on offer; `nil` for a server that predates the parameter (RFC 2069).
     let protections: Set<Protection>?
     let isStale: Bool
-    let hashesUsername: Bool
 
     /// Returns `nil` if the challenge has another scheme, lacks a required parameter, or names an unknown algorithm or
     /// protection.
@@ -34,7 +33,6 @@ struct DigestChallenge: Sendable, Hashable {
         switch name {
         case "md5": algorithm = .md5
         case "sha-256": algorithm = .sha256
-        case "sha-512-256": algorithm = .sha512Over256
         default: return nil
         }
         protections = parameters["qop"].map { options in
@@ -49,7 +47,6 @@ struct DigestChallenge: Sendable, Hashable {
         opaque = parameters["opaque"]
         algorithmName = parameters["algorithm"]
         isStale = parameters["stale"]?.lowercased() == "true"
-        hashesUsername = parameters["userhash"]?.lowercased() == "true"
     }
 }
 

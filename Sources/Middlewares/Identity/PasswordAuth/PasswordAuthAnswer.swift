@@ -25,11 +25,11 @@ enum PasswordAuthAnswer: Sendable {
     }
 
     /// The field for this request; `nil` if the challenge can't be answered for this request.
-    func field(for request: HTTPRequest, to challenger: Challenger) async throws -> PasswordAuthField? {
-        try await value(for: request, to: challenger).map { PasswordAuthField(answer: self, value: $0) }
+    func field(for request: HTTPRequest) async throws -> PasswordAuthField? {
+        try await value(for: request).map { PasswordAuthField(answer: self, value: $0) }
     }
 
-    private func value(for request: HTTPRequest, to challenger: Challenger) async throws -> String? {
+    private func value(for request: HTTPRequest) async throws -> String? {
         switch self {
         case .basic(let answer):
             guard let value = answer.credential.basicAuthorization else {
@@ -41,12 +41,12 @@ enum PasswordAuthAnswer: Sendable {
                 )
             }
             return value
-        case .digest(let answer): return try await answer.authorization(for: request, to: challenger)
+        case .digest(let answer): return try await answer.authorization(for: request)
         }
     }
 }
 
-/// An answer, and its value for the `Authorization` or `Proxy-Authorization` field.
+/// An answer, and its value for the `Authorization` field.
 struct PasswordAuthField: Sendable {
     let answer: PasswordAuthAnswer
     let value: String

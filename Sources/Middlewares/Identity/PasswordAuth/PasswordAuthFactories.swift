@@ -1,6 +1,7 @@
 extension Interceptor where Self == AnyInterceptor {
-    /// Answers the challenges of servers that ask for a name and a password, with digest (RFC 7616) or basic (RFC 7617). For a
-    /// proxy's challenges, use `.passwordAuth(proxy: …)`.
+    /// Answers the challenges of servers that ask for a name and a password, with digest (RFC 7616) or basic (RFC 7617).
+    ///
+    /// A proxy's password (407) belongs to the transport: `CurlTransport(proxy: .url(…))` takes it in the URL.
     ///
     /// ```swift
     /// .digestAuth(username: "Mufasa", password: password)
@@ -21,7 +22,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// - A request carries no credentials until the server asks for them. Later requests to the origin carry an answer in
     ///   advance: a digest with the next nonce count, or basic. A stale nonce is replaced, and a nonce from
     ///   `Authentication-Info` is used.
-    /// - The strongest challenge is answered: digest with SHA-256 or SHA-512-256, then digest with MD5, then basic. If both
+    /// - The strongest challenge is answered: digest with SHA-256, then digest with MD5, then basic. If both
     ///   schemes are allowed, basic is answered only over https, so that nobody in between can downgrade digest to basic.
     /// - If the closure's credential depends on the signed-in user, pass a `session`, and call ``PasswordSession/signOut()``
     ///   when the user changes.
@@ -67,50 +68,6 @@ extension Interceptor where Self == AnyInterceptor {
                 origins: origins,
                 session: session,
                 random: time.random,
-                credentials: credentials
-            )
-        )
-    }
-
-    /// Answers a proxy's challenges (407) to requests over plain http.
-    ///
-    /// ```swift
-    /// .passwordAuth(proxy: Origin(proxyURL)!) { realm, proxy in await keychain.credential(for: realm) }
-    /// ```
-    /// A transport doesn't tell whether a proxy or a server responded, so any 407 to plain http counts as the proxy's. By
-    /// default, only digest challenges are answered, which don't reveal the password. Use this interceptor only with a
-    /// transport that sends plain http through this proxy.
-    ///
-    /// A cache or `coalesce` may stand outside, and needs no partition: the credentials are for the proxy, and don't decide whose
-    /// response the origin sends (RFC 9110 §11.7.2). If the proxy changes responses by user, name a partition for each of its
-    /// users. Inside this interceptor, `coalesce` shares no requests, because each digest differs.
-    ///
-    /// A request over https goes through a tunnel. If the proxy refuses the tunnel with a 407, the transport throws
-    /// `HTTPErrorCode.cannotConnect`. A 407 that arrives over https comes from the origin, and goes to the caller: it
-    /// neither gets the proxy's credentials nor rejects them. Give the transport the credentials for tunnels: `CurlTransport` in
-    /// the proxy's URL, `http://user:password@proxy.example:3128`. On Apple's platforms, `URLSessionTransport` answers every
-    /// 407 itself, with the credentials of the system's settings.
-    ///
-    /// - Parameters:
-    ///   - proxy: scheme, host and port of the proxy, which are passed to the closure.
-    ///   - schemes: the schemes that it may use.
-    ///   - session: ends the use of a user's credentials.
-    ///   - time: the source of a digest's client nonces.
-    ///   - credentials: called once for each challenge to answer.
-    public static func passwordAuth(
-        proxy: Origin,
-        schemes: Set<PasswordScheme> = [.digest],
-        session: PasswordSession = PasswordSession(),
-        time: TimeSource = .system,
-        credentials: @escaping @Sendable (_ realm: String, _ origin: Origin) async throws -> PasswordCredential?
-    ) -> Self {
-        Self(
-            PasswordAuthInterceptor(
-                schemes: schemes,
-                origins: nil,
-                session: session,
-                random: time.random,
-                challenger: .proxy(proxy),
                 credentials: credentials
             )
         )

@@ -7,7 +7,6 @@ struct PasswordAuthInterceptor: Interceptor {
     private let schemes: Set<PasswordScheme>
     private let origins: Set<Origin>?
     private let random: RandomSource
-    private let challenger: Challenger
     private let shared: SharedPasswordAuthMemory
 
     // One request gets at most two answers: the second may replace a stale nonce or an old password, and its rejection is
@@ -19,11 +18,9 @@ struct PasswordAuthInterceptor: Interceptor {
         origins: Set<Origin>?,
         session: PasswordSession = PasswordSession(),
         random: RandomSource,
-        challenger: Challenger = .server,
         atOnce: PasswordCredential? = nil,
         credentials: @escaping Credentials
     ) {
-        self.challenger = challenger
         self.schemes = schemes
         self.origins = origins
         self.random = random
@@ -34,33 +31,28 @@ struct PasswordAuthInterceptor: Interceptor {
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let request = request
-        // The mode concerns credentials for the server, not for a proxy.
-        let mode = challenger.proxy == nil ? request.context.authorization : .automatic
-        guard !request.headerFields.contains(challenger.credentials), mode != .omitted else {
+        let mode = request.context.authorization
+        guard !request.headerFields.contains(.authorization), mode != .omitted else {
             return try await next(request)
         }
         guard let origin = try origin(of: request) else { return try await sendWithout(request, next) }
-        // Credentials for a proxy don't decide whose response the origin sends.
-        if challenger.proxy == nil {
-            try request.requireUnshared(by: elementName, changesEachTime: schemes == [.digest])
-        }
+        try request.requireUnshared(by: elementName, changesEachTime: schemes == [.digest])
         let memory = shared.current
-        var sent = try await memory.answerInAdvance(to: origin, atOnce: atOnce)?.field(for: request, to: challenger)
+        var sent = try await memory.answerInAdvance(to: origin, atOnce: atOnce)?.field(for: request)
         var answersLeft = Self.mostAnswers
         while true {
             var attempt = request
-            attempt.headerFields[challenger.credentials] = sent?.value
+            attempt.headerFields[.authorization] = sent?.value
             if answersLeft < Self.mostAnswers { attempt.context.resendCount += Self.mostAnswers - answersLeft }
             let response = try await next(attempt)
-            guard challenger.asks(in: response, for: origin) else {
-                memory.learn(from: response, of: challenger, to: sent?.answer, at: origin, random)
-                return explained(response, challenger.disregard(of: response), request)
+            guard response.isChallenge(of: origin) else {
+                memory.learn(from: response, to: sent?.answer, at: origin, random)
+                return explained(response, response.disregardedChallenge, request)
             }
             let offer = ChallengeOffer(
                 response,
                 schemes,
                 origin,
-                by: challenger,
                 rejected: sent?.answer,
                 wasInAdvance: answersLeft == Self.mostAnswers
             )
@@ -90,7 +82,6 @@ struct PasswordAuthInterceptor: Interceptor {
     }
 
     private func origin(of request: HTTPRequest) throws -> Origin? {
-        if let proxy = challenger.proxy { return Challenger.goesByProxy(request.url) ? proxy : nil }
         guard let allowed = origins ?? request.context.clientOrigin.map({ [$0] }) else {
             throw AuthenticationError(
                 .unknownOrigin,
@@ -104,7 +95,7 @@ struct PasswordAuthInterceptor: Interceptor {
 
     private func sendWithout(_ request: HTTPRequest, _ next: Next) async throws -> HTTPResponse {
         let response = try await next(request)
-        guard challenger.proxy == nil, response.status.code == challenger.status else { return response }
+        guard response.status == 401 else { return response }
         let allowed = origins ?? request.context.clientOrigin.map { [$0] } ?? []
         let reason = UnansweredChallenge.anotherOrigin(Origin(request.url), allowed: allowed, by: elementName)
         return explained(response, reason, request)
@@ -142,7 +133,7 @@ struct PasswordAuthInterceptor: Interceptor {
             guard let answer = memory.answer(to: offer, with: credential, at: origin, random) else {
                 throw UnansweredChallenge.alreadyRejected
             }
-            guard let field = try await answer.field(for: request, to: challenger) else {
+            guard let field = try await answer.field(for: request) else {
                 throw UnansweredChallenge.oneShotBody
             }
             return field
@@ -167,7 +158,6 @@ struct PasswordAuthInterceptor: Interceptor {
 
 extension PasswordAuthInterceptor: PlacedInterceptor {
     var placement: Placement {
-        guard challenger.proxy == nil else { return [.spelled(elementName), .answersChallenges, .readsStatus(407)] }
         let roles: [ChainRole] = [
             .spelled(elementName), .addsCredentials(in: .authorization), .answersChallenges, .readsStatus(401),
             .inside(.compresses, because: "A digest must cover the content as it is sent, or the server refuses it."),

@@ -53,19 +53,15 @@ final class PasswordAuthMemory: Sendable {
         return state.withLock { $0.answer(of: session, at: origin) }.map { .digest($0) }
     }
 
-    /// Records a response that accepted an answer.
-    ///
-    /// - Parameter challenger: the party that was answered. One of its fields may contain the next nonce.
+    /// Records a response that accepted an answer. `Authentication-Info` may contain the next nonce.
     func learn(
         from response: HTTPResponse,
-        of challenger: Challenger,
         to answer: PasswordAuthAnswer?,
         at origin: Origin,
         _ random: RandomSource
     ) {
-        guard let answer, challenger.hasAccepted(in: response, for: origin) else { return }
-        let information =
-            challenger.mayBeSource(of: response, at: origin) ? response.headerFields[challenger.information] : nil
+        guard let answer, [.successful, .redirection].contains(response.status.kind) else { return }
+        let information = response.mayBeFrom(origin) ? response.headerFields["Authentication-Info"] : nil
         let next = information.flatMap { Challenge.parameters(in: $0)["nextnonce"] }
         state.withLock { state in
             state.accept(answer, at: origin)

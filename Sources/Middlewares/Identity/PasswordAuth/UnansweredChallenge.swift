@@ -1,6 +1,6 @@
 internal import InterceptorsSyntax
 
-/// The reason that a 401 or 407 went to the caller. The description of its error and the journal give the reason.
+/// The reason that a 401 went to the caller. The description of its error and the journal give the reason.
 struct UnansweredChallenge: ContextNote, Error {
     /// A sentence without secrets.
     let reason: String
@@ -66,7 +66,7 @@ struct UnansweredChallenge: ContextNote, Error {
 extension HTTPContext {
     private enum UnansweredChallengeKey: HTTPContextKey { static var defaultValue: UnansweredChallenge? { nil } }
 
-    /// On a 401 or 407: the reason that no password was sent, or no other one.
+    /// On a 401: the reason that no password was sent, or no other one.
     var unansweredChallenge: UnansweredChallenge? {
         get { self[UnansweredChallengeKey.self] }
         set { self[UnansweredChallengeKey.self] = newValue }

@@ -114,6 +114,12 @@ import Testing
         #expect(try await error(response).message.contains("https://moved.example/b/c"))
     }
 
+    @Test func aProxysChallengeNamesTheSettingOfTheTransport() async throws {
+        let fields: HTTPFields = [.proxyAuthenticate: #"Basic realm="proxy""#]
+        let error = try await error(HTTPResponse(status: 407, headerFields: fields))
+        #expect(error.message.contains("CurlTransport(proxy: .url("))
+    }
+
     @Test(arguments: [[:], [.location: ""], [.location: "http://[::1"]] as [HTTPFields])
     func aRedirectToNowhereSaysSo(fields: HTTPFields) async throws {
         let error = try await error(HTTPResponse(status: 301, headerFields: fields))

@@ -81,21 +81,6 @@ import Testing
         )
     }
 
-    // RFC 7616 §3.9.2, with the user hash of erratum 4897. Python's hashlib computed the response.
-    @Test func exampleOfTheRFCWithSHA512Over256() throws {
-        let answer = try answer(
-            #"Digest realm="api@example.org", qop="auth", algorithm=SHA-512-256, "#
-                + #"nonce="5TsQWLVdgBdmrQ0XsxbDODV+57QdFR34I9HAbC/RVvkK", userhash=true"#,
-            "Jäsøn Doe",
-            "Secret, or not?",
-            clientNonce: "NTg6RKcb9boFIAS3KrFK9BGeh+niz/sm"
-        )
-        let field = try answer.field(method: "GET", target: "/doe.json", protection: .authentication)
-        #expect(field.contains(#"username="793263caabb707a56211940d90411ea4a575adeccb7e360aeb624ed06ece9b0b""#))
-        #expect(response(field) == "7a4e1192babbba02e91182d2895bfdbf7adafc6e48d4e517ca301974843d840c")
-        #expect(field.contains("algorithm=SHA-512-256"))
-    }
-
     // RFC 2617 §3.5, and the same without qop, as in RFC 2069.
     @Test func examplesOfTheOlderRFCs() throws {
         let challenge = #"Digest realm="testrealm@host.com", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093""#
@@ -107,8 +92,8 @@ import Testing
         #expect(!older.contains("cnonce") && !older.contains("nc=") && !older.contains("qop"))
     }
 
-    // RFC 7616 §3.4.2, §3.4.3 and §3.4.4. Python's hashlib computed the values.
-    @Test func sessionIntegrityAndUserhash() throws {
+    // RFC 7616 §3.4.2 and §3.4.3. Python's hashlib computed the values.
+    @Test func sessionAndIntegrity() throws {
         let answer = try answer(
             #"Digest realm="api@example.org", qop="auth-int", algorithm=SHA-256-sess, nonce="n0nce", userhash=true"#,
             "Jäsøn Doe",
@@ -124,9 +109,10 @@ import Testing
             contentDigest: content
         )
         #expect(response(field) == "553538196fe6ca0e392f4d3d530c1cd00adeaa5014232015db5c2180c760b501")
-        #expect(field.contains(#"username="5a1a8a47df5c298551b9b42ba9b05835174a5bd7d511ff7fe9191d8e946fc4e7""#))
+        // A server that offers `userhash` also takes the name itself.
+        #expect(field.contains("username*=UTF-8''J%C3%A4s%C3%B8n%20Doe"))
         #expect(field.contains("qop=auth-int, nc=0000001a"))
-        #expect(field.contains("userhash=true"))
+        #expect(!field.contains("userhash"))
     }
 
     @Test func nameBeyondASCIIIsSentInItsExtendedForm() throws {

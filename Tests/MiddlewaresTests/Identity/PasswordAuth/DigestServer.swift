@@ -90,8 +90,6 @@ struct DigestCheck {
     private func hash(_ text: String) throws -> String { try hash(Data(text.utf8)) }
 
     private func hash(_ data: Data) throws -> String {
-        let kinds: [(String, MessageDigest.Algorithm)] = [("MD5", .md5), ("SHA-512-256", .sha512Over256)]
-        let kind = kinds.first { algorithm.hasPrefix($0.0) }?.1 ?? .sha256
-        return try MessageDigest.of(data, kind).hexadecimal
+        try MessageDigest.of(data, algorithm.hasPrefix("MD5") ? .md5 : .sha256).hexadecimal
     }
 }

@@ -118,7 +118,7 @@ import Testing
     // MARK: Digest
 
     @Test(
-        arguments: ["MD5", "MD5-sess", "SHA-256", "SHA-256-sess", "SHA-512-256", "SHA-512-256-sess"],
+        arguments: ["MD5", "MD5-sess", "SHA-256", "SHA-256-sess"],
         ["auth", "auth-int", "auth, auth-int"]
     )
     func challengeIsAnsweredAndThenAnsweredInAdvance(algorithm: String, qop: String) async throws {

@@ -15,7 +15,10 @@ import Testing
     @Test func setsAFreshIDForEachRequest() async throws {
         let first = try await send([.transactionID()])[0]["TransactionId"]
         let second = try await send([.transactionID()])[0]["TransactionId"]
-        #expect(UUID(uuidString: try #require(first)) != nil)
+        for text in [first, second] {
+            let pattern = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/
+            #expect(try #require(text).wholeMatch(of: pattern) != nil)
+        }
         #expect(first != second)
     }
 
@@ -64,31 +67,5 @@ import Testing
             try await group.waitForAll()
         }
         #expect(Set(recorder.requests.map { $0.headerFields[.transactionID] }).count == 500)
-    }
-}
-
-@Suite(.againstHanging) struct TransactionUUIDTests {
-    @Test func textIsAVersion4UUIDInLowerCase() throws {
-        for _ in 0..<1_000 {
-            let text = TransactionIDInterceptor.uuid()
-            #expect(text.wholeMatch(of: /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/) != nil)
-            #expect(UUID(uuidString: text)?.uuidString.lowercased() == text)
-        }
-    }
-
-    @Test(arguments: [(UInt64.min, UInt64.min), (.max, .max), (0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210)])
-    func everyBitIsInTheTextExceptThoseOfVersionAndVariant(high: UInt64, low: UInt64) throws {
-        let text = TransactionIDInterceptor.uuid(high, low)
-        let uuid = try #require(UUID(uuidString: text)).uuid
-        withUnsafeBytes(of: uuid) { bytes in
-            let words = bytes.withMemoryRebound(to: UInt64.self) { ($0[0].bigEndian, $0[1].bigEndian) }
-            #expect(words.0 == high & ~0xF000 | 0x4000)
-            #expect(words.1 == low & .max >> 2 | 0b10 << 62)
-        }
-    }
-
-    @Test func manyAreUnique() {
-        let uuids = (0..<10_000).map { _ in TransactionIDInterceptor.uuid() }
-        #expect(Set(uuids).count == uuids.count)
     }
 }
