@@ -23,6 +23,7 @@ let package = Package(
         // Chain, client, transports and the everyday interceptors: an app's one import.
         .library(name: "Interceptors", targets: ["Interceptors"]),
         .library(name: "InterceptorsTransfers", targets: ["InterceptorsTransfers"]),
+        .library(name: "InterceptorsInsight", targets: ["InterceptorsInsight"]),
         .library(name: "InterceptorsImages", targets: ["InterceptorsImages"]),
         .library(name: "InterceptorsRecordings", targets: ["InterceptorsRecordings"]),
         .library(name: "InterceptorsTesting", targets: ["InterceptorsTesting"]),
@@ -90,6 +91,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "InterceptorsInsight",
+            dependencies: ["Interceptors", "InterceptorsSyntax"],
+            path: "Sources/Insight",
+            swiftSettings: settings
+        ),
+        .target(
             name: "InterceptorsImages",
             dependencies: ["Interceptors"],
             path: "Sources/Images",
@@ -104,7 +111,7 @@ let package = Package(
         .target(
             name: "InterceptorsTesting",
             dependencies: [
-                "Interceptors", "InterceptorsRecordings", "InterceptorsSyntax",
+                "Interceptors", "InterceptorsInsight", "InterceptorsRecordings", "InterceptorsSyntax",
                 .target(name: "CInterceptorsOpenSSL", condition: .when(platforms: [.linux])),
             ],
             path: "Sources/Testing",
@@ -121,19 +128,19 @@ let package = Package(
         // Tests start copies of these programs, kill them, limit their memory, and let them share files.
         .executableTarget(
             name: "InterceptorsLoadProbe",
-            dependencies: ["InterceptorsCore", "InterceptorsTransport", "InterceptorsTestSupport"],
+            dependencies: ["InterceptorsTransfers", "InterceptorsTransport", "InterceptorsTestSupport"],
             path: "Tests/LoadProbe",
             swiftSettings: settings
         ),
         .executableTarget(
             name: "InterceptorsDownloadProcess",
-            dependencies: ["InterceptorsCore", "InterceptorsTestSupport"],
+            dependencies: ["InterceptorsTransfers", "InterceptorsTestSupport"],
             path: "Tests/DownloadProcess",
             swiftSettings: settings
         ),
         .executableTarget(
             name: "InterceptorsUploadProcess",
-            dependencies: ["InterceptorsCore", "InterceptorsTestSupport"],
+            dependencies: ["InterceptorsTransfers", "InterceptorsTestSupport"],
             path: "Tests/UploadProcess",
             swiftSettings: settings
         ),
@@ -171,8 +178,8 @@ let package = Package(
         .testTarget(
             name: "InterceptorsTests",
             dependencies: [
-                "InterceptorsCore", "InterceptorsSyntax", "InterceptorsTesting", "InterceptorsTestSupport",
-                "InterceptorsDownloadProcess", "InterceptorsUploadProcess",
+                "InterceptorsCore", "InterceptorsInsight", "InterceptorsSyntax", "InterceptorsTesting",
+                "InterceptorsTestSupport",
             ],
             swiftSettings: settings
         ),
@@ -181,7 +188,7 @@ let package = Package(
             dependencies: [
                 "Interceptors", "InterceptorsMiddlewares", "InterceptorsSyntax", "InterceptorsTesting",
                 "InterceptorsTestSupport", "InterceptorsCacheProcess", "InterceptorsNetworkProcess",
-                "InterceptorsTransfers",
+                "InterceptorsInsight", "InterceptorsTransfers",
             ],
             swiftSettings: settings
         ),
@@ -194,7 +201,17 @@ let package = Package(
         .testTarget(
             name: "TransfersTests",
             dependencies: [
-                "InterceptorsTransfers", "InterceptorsRecordings", "InterceptorsTesting", "InterceptorsTestSupport",
+                "Interceptors", "InterceptorsTransfers", "InterceptorsRecordings", "InterceptorsSyntax",
+                "InterceptorsTesting", "InterceptorsTestSupport", "InterceptorsDownloadProcess",
+                "InterceptorsUploadProcess",
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "InsightTests",
+            dependencies: [
+                "Interceptors", "InterceptorsInsight", "InterceptorsSyntax", "InterceptorsTesting",
+                "InterceptorsTestSupport",
             ],
             swiftSettings: settings
         ),
@@ -206,8 +223,8 @@ let package = Package(
         .testTarget(
             name: "RecordingsTests",
             dependencies: [
-                "Interceptors", "InterceptorsRecordings", "InterceptorsTesting", "InterceptorsTestSupport",
-                "InterceptorsRecordingProcess", "InterceptorsMockServer",
+                "Interceptors", "InterceptorsInsight", "InterceptorsRecordings", "InterceptorsTesting",
+                "InterceptorsTestSupport", "InterceptorsRecordingProcess", "InterceptorsMockServer",
             ],
             swiftSettings: settings
         ),
@@ -218,7 +235,10 @@ let package = Package(
         ),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["Interceptors", "InterceptorsTesting", "InterceptorsTestSupport", "InterceptorsLoadProbe"],
+            dependencies: [
+                "Interceptors", "InterceptorsInsight", "InterceptorsTransfers", "InterceptorsTesting",
+                "InterceptorsTestSupport", "InterceptorsLoadProbe",
+            ],
             swiftSettings: settings
         ),
     ]

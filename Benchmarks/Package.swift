@@ -23,7 +23,10 @@ let package = Package(
         .target(name: "RealisticChain", dependencies: [middlewares], swiftSettings: settings),
         .executableTarget(
             name: "ChainBenchmarks",
-            dependencies: ["Harness", "RealisticChain", middlewares],
+            dependencies: [
+                "Harness", "RealisticChain", middlewares,
+                .product(name: "InterceptorsInsight", package: "Interceptors"),
+            ],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -33,7 +36,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "StreamBenchmarks",
-            dependencies: ["Harness", .product(name: "Interceptors", package: "Interceptors")],
+            dependencies: ["Harness", .product(name: "InterceptorsTransfers", package: "Interceptors")],
             swiftSettings: settings
         ),
         .executableTarget(name: "CacheBenchmarks", dependencies: ["Harness", middlewares], swiftSettings: settings),

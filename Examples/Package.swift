@@ -26,14 +26,14 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     dependencies: [.package(name: "Interceptors", path: "..")],
     targets: [
-        program("Quickstart"),
+        program("Quickstart", "InterceptorsInsight"),
         program("Resilience"),
         program("Caching"),
         program("Offline", "InterceptorsRecordings"),
-        program("Streams"),
+        program("Streams", "InterceptorsTransfers"),
         program("Posters", "InterceptorsImages"),
-        program("Downloads"),
-        program("Uploads"),
+        program("Downloads", "InterceptorsTransfers"),
+        program("Uploads", "InterceptorsTransfers"),
         program("Background", "InterceptorsTransfers"),
         // The interceptors are a library, so that tests can check them.
         .target(

@@ -8,6 +8,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 MODULES = {
     "InterceptorsTransport": "Transport",
     "InterceptorsCore": "Interceptors",
+    "InterceptorsInsight": "Insight",
     "InterceptorsRecordings": "Recordings",
     "InterceptorsTesting": "Testing",
     "InterceptorsImages": "Images",

@@ -46,7 +46,7 @@ let package = Package(
             name: "EventBenchmarks",
             dependencies: [
                 harness, .product(name: "EventSource", package: "EventSource"),
-                .product(name: "Interceptors", package: "Interceptors"),
+                .product(name: "InterceptorsTransfers", package: "Interceptors"),
             ],
             swiftSettings: settings
         ),

@@ -1,6 +1,7 @@
 import Foundation
 import Interceptors
 import InterceptorsTesting
+import InterceptorsTransfers
 import Synchronization
 
 /// `Downloads` downloads a film from a server on loopback whose connections break, and prints the ranges that it asks for.

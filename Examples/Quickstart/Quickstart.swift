@@ -1,5 +1,6 @@
 import Foundation
 import Interceptors
+import InterceptorsInsight
 import InterceptorsTesting
 
 struct User: Decodable, Sendable {

@@ -1,6 +1,7 @@
 import Foundation
 import Interceptors
 import InterceptorsTesting
+import InterceptorsTransfers
 
 /// `Uploads` sends a film to a server on loopback by both protocols for uploads that resume. The connection breaks, and the upload goes
 /// on where it broke. In the last part the program gives up, and goes on in its next launch.

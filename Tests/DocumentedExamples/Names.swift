@@ -1,6 +1,7 @@
 import Foundation
 import Interceptors
 import InterceptorsImages
+import InterceptorsInsight
 import InterceptorsRecordings
 import InterceptorsTesting
 import InterceptorsTransfers

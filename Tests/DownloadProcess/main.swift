@@ -1,6 +1,7 @@
 import Foundation
 import InterceptorsCore
 import InterceptorsTestSupport
+import InterceptorsTransfers
 
 // DownloadProcess URL FILE [digest=SHA256] [time=MICROSECONDS] [bytes=COUNT] [limit=LENGTH] [ranges=COUNT] [smallest=LENGTH]
 //

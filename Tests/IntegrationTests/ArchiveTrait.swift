@@ -4,7 +4,7 @@ import Interceptors
 import InterceptorsTestSupport
 import Testing
 
-@testable import InterceptorsCore
+@testable import InterceptorsInsight
 
 /// Gives the tests of a suite one journal. At the end its HTTP Archive must pass the schema, and haralyzer must read all of it.
 struct ArchiveTrait: SuiteTrait, TestScoping {

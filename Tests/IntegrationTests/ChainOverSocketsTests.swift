@@ -1,5 +1,6 @@
 import Foundation
 import Interceptors
+import InterceptorsInsight
 import InterceptorsTestSupport
 import InterceptorsTesting
 import Synchronization

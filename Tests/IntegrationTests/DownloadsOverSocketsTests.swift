@@ -2,6 +2,7 @@ import Foundation
 import Interceptors
 import InterceptorsTestSupport
 import InterceptorsTesting
+import InterceptorsTransfers
 import Testing
 
 /// Resumed downloads over real connections, from servers that lie.

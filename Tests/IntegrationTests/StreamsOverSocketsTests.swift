@@ -2,6 +2,7 @@ import Foundation
 import Interceptors
 import InterceptorsTestSupport
 import InterceptorsTesting
+import InterceptorsTransfers
 import Testing
 
 /// Events over real connections. The server's pauses and the client's waits are on a clock that only the test moves.

@@ -2,6 +2,7 @@ import Foundation
 import Interceptors
 import InterceptorsTestSupport
 import InterceptorsTesting
+import InterceptorsTransfers
 import Testing
 
 /// The tests in the articles Testing.md and Downloads.md, unchanged: they pass.

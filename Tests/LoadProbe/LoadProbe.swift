@@ -1,4 +1,5 @@
 import Foundation
+import InterceptorsTransfers
 import InterceptorsTransport
 
 /// The client's side of the load tests. It is a separate program, so that its memory, threads and descriptors belong to

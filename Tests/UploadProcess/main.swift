@@ -1,6 +1,7 @@
 import Foundation
 import InterceptorsCore
 import InterceptorsTestSupport
+import InterceptorsTransfers
 
 // UploadProcess URL FILE STATE draft|tus [part=LENGTH] [time=MICROSECONDS] [bytes=COUNT] [requests=COUNT]
 //

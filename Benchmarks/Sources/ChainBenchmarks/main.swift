@@ -1,6 +1,7 @@
 import Foundation
 import Harness
 import Interceptors
+import InterceptorsInsight
 import RealisticChain
 
 @Sendable func contender(_ name: String, _ send: @escaping Send) -> Contender {

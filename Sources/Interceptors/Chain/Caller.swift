@@ -1,39 +1,77 @@
+internal import Foundation
 internal import InterceptorsSyntax
 
 /// Identifies the user a response belongs to, as far as the request shows. Interceptors that keep or share responses use the
 /// caller as part of their key.
 ///
 /// If the request names a partition (``InterceptorsTransport/HTTPContext/cachePartition``), that partition is the caller. Otherwise the caller
-/// consists of the fields with a sensitive name (`Redaction.isSensitive(_:)`) except `Proxy-Authorization`, the identities
+/// consists of the fields with a sensitive name (`Redaction.isSensitive(_:)`) except `Proxy-Authorization`, a user in the URL, the identities
 /// that outer interceptors have declared (``InterceptorsTransport/HTTPRequest/identifyCaller(by:as:)``), and the transport's client
 /// certificate. All requests without any of these share one anonymous caller.
 public struct Caller: Sendable, Hashable {
+    // Texts are kept as bytes: String equality follows Unicode equivalence, and would merge two users whose names differ only
+    // in normalization. `HTTPField` compares bytes, too.
     private let partition: [UInt8]?
-    private let credentials: [[UInt8]]
+    private let fields: [HTTPField]
+    private let user: [UInt8]?
+    private let identities: [CallerIdentity]
 
-    init(_ request: borrowing HTTPRequest) {
-        if let named = request.context.namedPartition {
-            partition = Array(named.utf8)
-            credentials = []
-            return
+    package init(_ request: HTTPRequest) {
+        partition = request.context.namedPartition.map { Array($0.utf8) }
+        let isNamed = partition != nil
+        fields = isNamed ? [] : request.headerFields.filter { $0.name.identifiesCaller }
+        user = isNamed ? nil : Self.user(of: request.url)
+        identities = isNamed ? [] : request.context.callerIdentities
+    }
+
+    /// Whether neither a partition nor a credential identifies the caller.
+    package var isAnonymous: Bool { partition == nil && fields.isEmpty && user == nil && identities.isEmpty }
+
+    /// Whether a request without a named partition has this caller's credentials. Compares in place, because nearly every request
+    /// comes from a known caller.
+    package func hasCredentials(of request: HTTPRequest) -> Bool {
+        var count = 0
+        let all = request.headerFields
+        for index in all.indices where all[index].name.identifiesCaller {
+            guard count < fields.count, fields[count] == all[index] else { return false }
+            count += 1
         }
-        partition = nil
-        var credentials: [[UInt8]] = []
-        for field in request.headerFields where field.name.identifiesCaller {
-            // Compared as bytes: String equality follows Unicode equivalence, and would merge two users whose names differ only
-            // in normalization.
-            credentials.append(field.name.rawName.utf8.map(ASCII.lowercased))
-            credentials.append(Array(field.value.utf8))
+        return count == fields.count && identities == request.context.callerIdentities
+            && user == Self.user(of: request.url)
+    }
+
+    /// All credentials, each after its length, so that different lists never make the same bytes.
+    package var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        func add(_ part: some Collection<UInt8>) {
+            withUnsafeBytes(of: UInt64(part.count).littleEndian) { bytes += $0 }
+            bytes += part
         }
-        for identity in request.context.callerIdentities { credentials.append(identity.bytes) }
-        self.credentials = credentials
+        for field in fields {
+            add(field.name.rawName.utf8.map(ASCII.lowercased))
+            add(field.value.utf8)
+        }
+        if let user {
+            add("@".utf8)
+            add(user)
+        }
+        for identity in identities { add(identity.bytes) }
+        return bytes
+    }
+
+    private static func user(of url: URL) -> [UInt8]? {
+        // Parsing the URL is slow, so it is left to the few URLs that may contain a user.
+        guard url.absoluteString.utf8.contains(UInt8(ascii: "@")), let user = url.user(percentEncoded: true) else {
+            return nil
+        }
+        return Array((user + ":" + (url.password(percentEncoded: true) ?? "")).utf8)
     }
 }
 
 extension Caller: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Whether a partition or credentials identify the caller. Neither is printed.
     public var description: String {
-        partition != nil ? "Caller(named partition)" : credentials.isEmpty ? "Caller(nobody)" : "Caller(credentials)"
+        partition != nil ? "Caller(named partition)" : isAnonymous ? "Caller(nobody)" : "Caller(credentials)"
     }
 
     /// Equal to ``description``.

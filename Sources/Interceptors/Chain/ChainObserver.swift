@@ -1,16 +1,59 @@
-/// Watches the elements of a chain, each from its outside.
+public import InterceptorsTransport
+
+/// Watches the elements of a chain, each from its outside: journals, metrics and traces of each step are observers.
 ///
-/// A chain with an observer links other elements than one without. So a hop of a chain without an observer costs nothing more.
-protocol ChainObserver: AnyObject, Sendable {
-    /// An interceptor that runs another one, which a chain spells by a name, and watches it.
+/// A chain asks its observer once, when it is made, for an interceptor around each element and a transport around its own. A chain without
+/// an observer costs nothing more.
+public protocol ChainObserver: AnyObject, Sendable {
+    /// An interceptor that runs another one and watches it.
     ///
-    /// - Parameter isFirst: whether it is the outermost element of its chain.
+    /// - Parameters:
+    ///   - interceptor: the element to run.
+    ///   - name: the element's name in the printed chain.
+    ///   - isFirst: whether the element is the outermost one of its chain.
     func observing(_ interceptor: any Interceptor, named name: String, isFirst: Bool) -> any Interceptor
 
     /// A transport that runs another one and watches it.
     ///
-    /// - Parameter isFirst: whether its chain has no interceptors.
+    /// - Parameters:
+    ///   - transport: the transport to run.
+    ///   - isFirst: whether its chain has no interceptors.
     func observing(_ transport: any Transport, isFirst: Bool) -> any Transport
+
+    /// Decides which values the observer replaces as secrets; by default `nil`. A field that it replaces doesn't go to another origin.
+    var redaction: Redaction? { get }
+}
+
+extension ChainObserver {
+    /// No values are replaced.
+    public var redaction: Redaction? { nil }
+}
+
+/// One run of one element, as an observer sees it. A request carries the step that it has reached, see
+/// ``InterceptorsTransport/HTTPContext/observedStep``.
+public protocol ObservedStep: AnyObject, Sendable {
+    /// The observer's number of the call.
+    var callID: Int { get }
+
+    /// Keeps a note of the element.
+    func add(_ note: CallNote)
+}
+
+extension HTTPContext {
+    private enum StepKey: HTTPContextKey { static var defaultValue: (any ObservedStep)? { nil } }
+    private enum CallingStepKey: HTTPContextKey { static var defaultValue: (any ObservedStep)? { nil } }
+
+    /// On a request: the run of the element that the request has reached, set by the chain's observer.
+    public var observedStep: (any ObservedStep)? {
+        get { self[StepKey.self] }
+        set { self[StepKey.self] = newValue }
+    }
+
+    /// On a request that begins a call: the run of the element that makes the call, such as a refresh.
+    public var callingStep: (any ObservedStep)? {
+        get { self[CallingStepKey.self] }
+        set { self[CallingStepKey.self] = newValue }
+    }
 }
 
 /// A transport with elements that an observer can watch one by one.

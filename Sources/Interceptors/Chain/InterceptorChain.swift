@@ -38,7 +38,14 @@ public struct InterceptorChain: Transport {
     }
 
     /// Creates a chain whose elements an observer watches.
-    init(_ interceptors: [any Interceptor], transport: any Transport, observer: (any ChainObserver)?) {
+    ///
+    /// A transport that is itself a chain or a client, and has no observer, is watched with its elements.
+    ///
+    /// - Parameters:
+    ///   - interceptors: the interceptors, outermost first.
+    ///   - transport: the transport that the innermost interceptor calls.
+    ///   - observer: watches the elements; `nil` for none.
+    public init(_ interceptors: [any Interceptor], transport: any Transport, observer: (any ChainObserver)?) {
         storage = Storage(interceptors: interceptors, transport: transport, observer: observer)
     }
 
@@ -168,6 +175,9 @@ private struct ClosureTransport: Transport {
     public init(_ send: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) {
         link = TransportLink(ClosureTransport(send: send))
     }
+
+    /// The rest of the chain with one more interceptor in front of it.
+    public func preceded(by interceptor: any Interceptor) -> Next { Next(InterceptorLink(interceptor, before: link)) }
 
     // Inlined into interceptors of other modules, a hop is one async call instead of two, and a third cheaper.
     /// Sends a request through the rest of the chain.

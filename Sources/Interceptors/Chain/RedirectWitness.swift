@@ -7,10 +7,11 @@ internal import Synchronization
 /// alone don't show it, because an interceptor may also add a signature or a parameter to the URL.
 @usableFromInline final class RedirectWitness: Sendable {
     private struct State {
-        /// The number of responses seen.
-        var count = 0
+        var hasSeen = false
         /// The URL of the last request that was sent.
         var last: URL?
+        /// The other URLs of requests: none for a call of one request, so that nearly no call allocates the array.
+        var earlier: [URL] = []
         /// The first URL that redirected.
         var redirected: URL?
         /// Whether a transport answered for another URL than it was asked for.
@@ -23,35 +24,36 @@ internal import Synchronization
 
     init(inside outer: RedirectWitness?) { self.outer = outer }
 
-    /// Sends a request over the transport, and sees its response.
+    /// Sends a request over the transport, and sees its response. If the transport is a chain, its end has seen the response too.
     @usableFromInline func send(
         _ request: consuming HTTPRequest,
         over transport: any Transport
     ) async throws -> HTTPResponse {
         let url = request.url
         begin(url)
-        // If the transport is a chain, its own end sees the responses. Requests may run at the same time, so each has a witness.
-        let inner = RedirectWitness(inside: self)
-        request.context.redirectWitness = inner
         let response = try await transport.send(request)
-        if inner.count == 0 { see(response, from: url) }
+        see(response, from: url)
         return response
     }
 
-    private var count: Int { state.withLock { $0.count } }
-
     private func begin(_ url: URL) {
-        state.withLock { $0.last = url }
+        state.withLock { state in
+            if let last = state.last, !Self.isSame(last, url) { state.earlier.append(last) }
+            state.last = url
+        }
         outer?.begin(url)
     }
 
     private func see(_ response: HTTPResponse, from url: URL) {
         state.withLock { state in
-            state.count += 1
+            state.hasSeen = true
             if HTTPResponse.isRedirect(response.status, response.headerFields) {
                 state.redirected = state.redirected ?? response.url ?? url
             }
-            if let answered = response.url, !Self.isSame(answered, url) { state.isMoved = true }
+            // A chain further inside may have asked for another URL, with a signature for instance.
+            guard let answered = response.url, !Self.isSame(answered, url), let last = state.last else { return }
+            state.isMoved =
+                state.isMoved || !Self.isSame(answered, last) && !state.earlier.contains { Self.isSame(answered, $0) }
         }
         outer?.see(response, from: url)
     }
@@ -73,7 +75,7 @@ internal import Synchronization
                 return !Self.isSame(answered, redirected)
             }
             // An interceptor sent a new request without this context, so the witness saw nothing.
-            guard state.count == 0, let answered = response.url else { return false }
+            guard !state.hasSeen, let answered = response.url else { return false }
             return !Self.isSame(answered, url)
         }
     }

@@ -63,7 +63,7 @@ public struct Client: Transport {
     private let sender: RequestSender
     // The sender refers to it weakly.
     private let settings: ClientSettings
-    private let caller: JournalVisit?
+    private let caller: (any ObservedStep)?
 
     /// Creates a client.
     ///
@@ -71,35 +71,35 @@ public struct Client: Transport {
     ///   - baseURL: an absolute http or https URL. Without a base URL, every call must name an absolute URL. If the base URL is
     ///     invalid, relative calls fail with `TransportError.unsupportedURL`.
     ///   - interceptors: the interceptors, outermost first. Nothing is added to the array: redirects are followed only if an
-    ///     interceptor follows them. (`Middlewares` has an initializer without this parameter, whose client follows redirects
+    ///     interceptor follows them. (The module of the interceptors has an initializer without this parameter, whose client follows redirects
     ///     and does nothing else.)
     ///   - transport: the transport that the innermost interceptor calls. By default the platform's best, with a separate
     ///     connection pool.
     ///   - encoder: encodes the values of requests.
     ///   - decoder: decodes the values of responses.
-    ///   - journal: records what each interceptor does with each call; by default none.
+    ///   - observer: watches each element of the chain; by default none.
     public init(
         baseURL: URL? = nil,
         interceptors: [any Interceptor],
         transport: any Transport = .platform(),
         encoder: any BodyEncoder = JSONEncoder(),
         decoder: any BodyDecoder = JSONDecoder(),
-        journal: Journal? = nil
+        observer: (any ChainObserver)? = nil
     ) {
-        let chain = InterceptorChain(interceptors, transport: transport, journal: journal)
+        let chain = InterceptorChain(interceptors, transport: transport, observer: observer)
         #if DEBUG
         FindingReport.write { chain.findings.map(\.description) }
         #endif
         self.init(baseURL: baseURL, chain: chain, encoder: encoder, decoder: decoder)
     }
 
-    /// - Parameter caller: the step of a journal for which the client makes its calls.
+    /// - Parameter caller: the observed step for which the client makes its calls.
     init(
         baseURL: URL?,
         chain: InterceptorChain,
         encoder: any BodyEncoder,
         decoder: any BodyDecoder,
-        caller: JournalVisit? = nil
+        caller: (any ObservedStep)? = nil
     ) {
         self.chain = chain
         self.baseURL = baseURL
@@ -111,7 +111,7 @@ public struct Client: Transport {
         settings = ClientSettings(chain, baseURL, encoder, decoder)
         sender = RequestSender(origin: origin, settings: settings)
         var context = HTTPContext.with(\.sender, sender)
-        if let caller { context.journalCaller = caller }
+        if let caller { context.callingStep = caller }
         self.context = context
         self.caller = caller
     }
@@ -133,7 +133,7 @@ public struct Client: Transport {
         if given.sender == nil { FindingReport.write { chain.ungrantedWishes(of: given) } }
         #endif
         request.context.sender = sender(after: request.context.sender)
-        if let caller { request.context.journalCaller = caller }
+        if let caller { request.context.callingStep = caller }
         let validatesStatus = request.context.validatesStatus
         var response = try await chain.send(request)
         if !validatesStatus { response.context.isStatusAccepted = true }
@@ -203,7 +203,7 @@ extension Client {
     }
 
     /// The request of a verb, which carries no endpoint: an interceptor would learn nothing from it that the request doesn't say.
-    func makeRequest(_ parts: EndpointRequest<some Any>) async throws -> HTTPRequest {
+    package func makeRequest(_ parts: EndpointRequest<some Any>) async throws -> HTTPRequest {
         var request = HTTPRequest(
             method: parts.method,
             url: try url(for: parts.path, query: parts.query),

@@ -3,8 +3,6 @@ extension HTTPContext {
     private enum ClientFieldsKey: HTTPContextKey { static var defaultValue: HTTPFields { HTTPFields() } }
     private enum ValidatesStatusKey: HTTPContextKey { static var defaultValue: Bool { true } }
     private enum StatusAcceptedKey: HTTPContextKey { static var defaultValue: Bool { false } }
-    private enum DownloadKey: HTTPContextKey { static var defaultValue: Bool { false } }
-    private enum CallNumberKey: HTTPContextKey { static var defaultValue: CallNumber? { nil } }
     private enum RemainingTimeKey: HTTPContextKey {
         static var defaultValue: (@Sendable () -> Duration)? { nil }
     }
@@ -26,7 +24,7 @@ extension HTTPContext {
     }
 
     /// On a request: the ``Client`` that made it, as long as the caller keeps that client. `nil` without a client.
-    package var client: Client? { sender?.settings?.client(for: journalVisit) }
+    package var client: Client? { sender?.settings?.client(for: observedStep) }
 
     /// On a request: an object that keeps ``client``, for work on the request that goes on without the caller.
     package var clientOwner: (any AnyObject & Sendable)? { sender?.settings }
@@ -62,19 +60,6 @@ extension HTTPContext {
         set { self[StatusAcceptedKey.self] = newValue }
     }
 
-    /// On a request: whether its response goes into the part of a download. A cache neither answers nor stores such a request:
-    /// the part is the only copy, and its validator is the server's.
-    package var isForDownloadedPart: Bool {
-        get { self[DownloadKey.self] }
-        set { self[DownloadKey.self] = newValue }
-    }
-
-    /// On a request: the number of its call, if that call may send several requests, such as a download that resumes.
-    package var callNumber: CallNumber? {
-        get { self[CallNumberKey.self] }
-        set { self[CallNumberKey.self] = newValue }
-    }
-
     /// On a request: returns the time until the caller's deadline; `nil` without one. A download then begins no wait that ends
     /// after the deadline.
     package var remainingTime: (@Sendable () -> Duration)? {
@@ -91,7 +76,7 @@ extension HTTPContext {
     }
 
     /// The closures to call when decoding fails.
-    var decodingObservers: [@Sendable (DecodingFailure) -> Void] { self[DecodingObserversKey.self] }
+    package var decodingObservers: [@Sendable (DecodingFailure) -> Void] { self[DecodingObserversKey.self] }
 }
 
 extension HTTPRequest {

@@ -4,35 +4,29 @@ extension Client {
     /// Sends a GET request and writes the response's content to a file as it arrives, with little memory.
     ///
     /// ```swift
-    /// try await api.download("/films/42.mp4", to: file, resuming: .acrossLaunches) { progress in
+    /// try await api.download("/users/42/photo", to: file) { progress in
     ///     print(progress.completed, progress.total ?? 0)
     /// }
     /// ```
-    /// The bytes are written under a hidden name in the same folder. The finished file is renamed when it is complete and right,
-    /// and replaces an earlier one with its permissions. A symbolic link is replaced, not followed.
+    /// The bytes are written under a hidden name in the same folder. The finished file is renamed, and replaces an earlier one with its
+    /// permissions. A symbolic link is replaced, not followed.
+    ///
+    /// A function of the same name in `InterceptorsTransfers` continues an interrupted download, and checks digests.
     ///
     /// - Parameters:
     ///   - path: a path below the base URL, or an absolute URL.
     ///   - file: the destination. Its folder must exist.
-    ///   - resuming: whether an interrupted download continues where it stopped; ``DownloadResuming/never`` by default. Each
-    ///     attempt of a download that resumes runs the whole chain, with `Accept-Encoding: identity`, and passes caches.
-    ///   - digest: the digest that the whole file must have. Without one, a `Repr-Digest` (RFC 9530) is checked if the response
-    ///     has a `Content-Length` and no coding, and digests are available.
     ///   - limit: the maximum number of bytes. By default the file system is the only limit.
     ///   - query: appended to any query in the path.
     ///   - headers: take precedence over the chain's defaults.
-    ///   - context: values that accompany each request. Its `HTTPContext.responseBody` is replaced.
-    ///   - progress: called as the content arrives, from any thread. It replaces the context's. A resumed download counts the
-    ///     bytes of earlier attempts, and may start over.
-    /// - Returns: the last response, whose body has been read. After a resumed download its status is 206.
-    /// - Throws: ``DownloadError``, also if the status isn't a success, with the response; a `TransportError` with
-    ///   `HTTPErrorCode.unsupported` without a needed digest or lock; otherwise as `HTTPBody.write(to:upTo:)`.
+    ///   - context: values that accompany the request. Its `HTTPContext.responseBody` is replaced.
+    ///   - progress: called as the content arrives, from any thread. It replaces the context's.
+    /// - Returns: the response, whose body has been read.
+    /// - Throws: ``DownloadError`` if the status isn't a success, with the response; otherwise as `HTTPBody.write(to:upTo:)`.
     @discardableResult
     public func download(
         _ path: RequestTarget,
         to file: URL,
-        resuming: DownloadResuming = .never,
-        expecting digest: DownloadDigest? = nil,
         upTo limit: Int64 = .max,
         query: HTTPQuery = HTTPQuery(),
         headers: HTTPFields = HTTPFields(),
@@ -42,18 +36,14 @@ extension Client {
         var context = context
         context.responseBody = .streamed
         if let progress { context.downloadProgress = progress }
-        let request = EndpointRequest<Data>.get(path, query: query, headers: headers, context: context)
-        let run = DownloadRun(
-            client: self,
-            request: try await makeRequest(request),
-            file: file,
-            resuming: resuming,
-            expected: digest,
-            limit: limit,
-            // Without resuming, the transport reports, because only it knows the size of coded content.
-            progress: resuming.extent == .never ? nil : context.downloadProgress
-        )
-        return try await run.run()
+        let call = EndpointRequest<Data>.get(path, query: query, headers: headers, context: context)
+        let request = try await makeRequest(call)
+        // Before anything is sent.
+        _ = try HTTPBody.permissions(ofFileToReplace: file)
+        let response = try await send(request)
+        try await checkStatus(ofDownload: response, request)
+        try await response.body.write(to: file, upTo: limit)
+        return response
     }
 
     /// Sends a GET request to a URL, and writes the response's content to a file. Its other parameters are those of
@@ -62,8 +52,6 @@ extension Client {
     public func download(
         _ url: URL,
         to file: URL,
-        resuming: DownloadResuming = .never,
-        expecting digest: DownloadDigest? = nil,
         upTo limit: Int64 = .max,
         query: HTTPQuery = HTTPQuery(),
         headers: HTTPFields = HTTPFields(),
@@ -73,13 +61,21 @@ extension Client {
         try await download(
             RequestTarget(url),
             to: file,
-            resuming: resuming,
-            expecting: digest,
             upTo: limit,
             query: query,
             headers: headers,
             context: context,
             progress: progress
         )
+    }
+
+    /// Throws a ``DownloadError`` with the response if its status isn't a success.
+    package func checkStatus(ofDownload response: HTTPResponse, _ request: HTTPRequest) async throws {
+        do {
+            try await ResponseDecoding(decoder: decoder, method: request.method, url: request.url)
+                .checkStatus(of: response, as: Data.self)
+        } catch let failure as DecodingFailure {
+            throw DownloadError(failure, request: request)
+        }
     }
 }

@@ -1,11 +1,11 @@
-internal import InterceptorsTransport
+package import InterceptorsTransport
 
 extension Client {
-    /// The redactions that say which fields are credentials: the standard one, those of the chain's elements and that of the journal.
+    /// The redactions that say which fields are credentials: the standard one, those of the chain's elements and that of its observer.
     ///
     /// A name counts as secret if any of them says so, because a field that a log hides must not go to another origin.
-    var redactions: [Redaction] {
+    package var redactions: [Redaction] {
         let elements = LintedChain(chain).elements.compactMap { $0.placement?.redaction }
-        return [.standard] + elements + [(chain.observer as? Journal)?.redaction].compactMap { $0 }
+        return [.standard] + elements + [chain.observer?.redaction].compactMap { $0 }
     }
 }

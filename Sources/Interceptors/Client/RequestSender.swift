@@ -39,8 +39,8 @@ final class ClientSettings: Sendable {
 
     /// A client with these values and the same chain.
     ///
-    /// - Parameter caller: the step of a journal for which the client makes its calls.
-    func client(for caller: JournalVisit?) -> Client {
+    /// - Parameter caller: the observed step for which the client makes its calls.
+    func client(for caller: (any ObservedStep)?) -> Client {
         Client(baseURL: baseURL, chain: chain, encoder: encoder, decoder: decoder, caller: caller)
     }
 }

@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 
 /// The value of a response without content, or with content that the caller ignores.
 public struct NoContent: Codable, Sendable, Hashable {
@@ -9,21 +9,26 @@ public struct NoContent: Codable, Sendable, Hashable {
 }
 
 /// Turns the response to one request into a value.
-struct ResponseDecoding: Sendable {
-    let decoder: any BodyDecoder
-    let method: HTTPRequest.Method
-    let url: URL
+package struct ResponseDecoding: Sendable {
+    package let decoder: any BodyDecoder
+    package let method: HTTPRequest.Method
+    package let url: URL
+
+    package init(decoder: any BodyDecoder, method: HTTPRequest.Method, url: URL) {
+        (self.decoder, self.method, self.url) = (decoder, method, url)
+    }
 
     private static let streamLimit = ResponseBodyMode.buffered.bufferLimit ?? 64 << 20
 
-    func value<Value: Decodable & Sendable>(_ type: Value.Type, of response: HTTPResponse) async throws -> Value {
+    package func value<Value: Decodable & Sendable>(_ type: Value.Type, of response: HTTPResponse) async throws -> Value
+    {
         try await observed(response) { try await decoded(type, of: response) }
     }
 
     /// Throws if the status is no success, as ``value(_:of:)`` does. The content is left as it is otherwise.
     ///
     /// - Parameter refused: successes whose content isn't what was asked for.
-    func checkStatus(
+    package func checkStatus(
         of response: HTTPResponse,
         as type: Any.Type,
         except refused: Set<HTTPResponse.Status> = []
@@ -32,7 +37,7 @@ struct ResponseDecoding: Sendable {
     }
 
     /// Discards the content and throws if the content isn't of a media type.
-    func checkMediaType(of response: HTTPResponse, as type: Any.Type, _ mediaType: String) async throws {
+    package func checkMediaType(of response: HTTPResponse, as type: Any.Type, _ mediaType: String) async throws {
         guard response.headerFields.mediaType != mediaType else { return }
         response.body.discard()
         let found =
@@ -44,7 +49,7 @@ struct ResponseDecoding: Sendable {
         }
     }
 
-    func observed<Result>(_ response: HTTPResponse, _ body: () async throws -> Result) async throws -> Result {
+    package func observed<Result>(_ response: HTTPResponse, _ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
         } catch let failure as DecodingFailure {
@@ -105,7 +110,7 @@ struct ResponseDecoding: Sendable {
     }
 
     /// Makes a value of the whole content by a closure. Without content, or with content over the limit, this throws.
-    func value<Value: Sendable>(
+    package func value<Value: Sendable>(
         _ type: Value.Type,
         of response: HTTPResponse,
         upTo limit: Int,
@@ -128,7 +133,7 @@ struct ResponseDecoding: Sendable {
     /// Decodes a part of a response's content.
     ///
     /// - Parameter part: the part, for the error's message, such as `line 12`.
-    func decode<Value: Decodable>(
+    package func decode<Value: Decodable>(
         _ type: Value.Type,
         from bytes: Data,
         part: String,
@@ -159,7 +164,7 @@ struct ResponseDecoding: Sendable {
         }
     }
 
-    func failure(
+    package func failure(
         _ code: HTTPErrorCode,
         _ type: Any.Type,
         _ response: HTTPResponse,

@@ -21,7 +21,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// ```
     ///
     /// - Parameters:
-    ///   - name: the element's name in the printed chain, in findings and in a ``Journal``.
+    ///   - name: the element's name in the printed chain, in findings and in a journal.
     ///   - placement: the roles of the closure and its wishes; `[]` for a closure that plays no role.
     ///   - body: handles one request, as ``Interceptor/intercept(_:next:)`` does.
     public static func intercept(

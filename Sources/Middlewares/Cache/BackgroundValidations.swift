@@ -6,26 +6,14 @@ internal import Synchronization
 final class BackgroundValidations: Sendable {
     static let limit = 64
 
-    // A key is inserted without a task before the task is created, so that the task can't end before its key is there.
-    private let tasks = Mutex<[CacheKey: Task<Void, Never>?]>([:])
+    let keys = Mutex<Set<CacheKey>>([])
 
     /// Runs the work in a new task, unless a validation of the key is in progress or the limit is reached.
     func begin(_ key: CacheKey, _ work: @escaping @Sendable () async -> Void) {
-        let isWanted = tasks.withLock { tasks in
-            guard !tasks.keys.contains(key), tasks.count < Self.limit else { return false }
-            tasks[key] = .some(nil)
-            return true
-        }
-        guard isWanted else { return }
-        let task = Task(executorPreference: StartedWork.watcher) { [self] in
+        guard keys.withLock({ $0.count < Self.limit && $0.insert(key).inserted }) else { return }
+        Task(executorPreference: StartedWork.watcher) { [self] in
             await work()
-            tasks.withLock { _ = $0.removeValue(forKey: key) }
+            keys.withLock { _ = $0.remove(key) }
         }
-        tasks.withLock { if $0.keys.contains(key) { $0[key] = task } }
-    }
-
-    /// Waits until no validation is in progress.
-    func end() async {
-        while let task = tasks.withLock({ $0.values.compactMap(\.self).first }) { await task.value }
     }
 }

@@ -9,10 +9,6 @@ internal import Synchronization
 /// A store has one (``CacheStore/arrivals``), so that all caches over the store know the order. Stores over the same content share
 /// one.
 public final class CacheArrivals: Sendable {
-    /// The maximum claims of a key. A response with more variants varies by values that never repeat; while a body of the key is
-    /// unread, a claim for each would add up. Each dropped claim keeps out earlier responses that could have been stored.
-    static let claimLimit = 16
-
     private struct State {
         /// Changes with each invalidation by this cache.
         var generation = 0
@@ -22,8 +18,9 @@ public final class CacheArrivals: Sendable {
     }
 
     private struct Claims {
-        /// The arrival number that claims each variant; at most ``claimLimit``.
-        private(set) var all: [(variant: HTTPFields, arrival: Int)] = []
+        /// The arrival number that claims each variant; at most ``CacheKey/variantLimit``. While a body of the key is unread, a
+        /// claim for each variant would add up. Each dropped claim keeps out earlier responses that could have been stored.
+        private var all: [(variant: HTTPFields, arrival: Int)] = []
         /// The last arrival number whose claim was dropped for the limit. It claims every variant that isn't listed, because
         /// any of them may be the dropped one.
         private var dropped = 0
@@ -33,7 +30,7 @@ public final class CacheArrivals: Sendable {
             set {
                 all.removeAll { $0.variant == variant }
                 all.append((variant, newValue))
-                guard all.count > CacheArrivals.claimLimit,
+                guard all.count > CacheKey.variantLimit,
                     let oldest = all.indices.min(by: { all[$0].arrival < all[$1].arrival })
                 else { return }
                 dropped = max(dropped, all.remove(at: oldest).arrival)
@@ -132,11 +129,6 @@ public final class CacheArrivals: Sendable {
 
     /// The number of keys with requests in progress.
     var count: Int { states.withLock { $0.count } }
-
-    /// The number of variants with claims.
-    var claimCount: Int {
-        states.withLock { $0.values.map(\.state) }.reduce(0) { $0 + $1.state.withLock { $0.claims.all.count } }
-    }
 
     func issueTicket(for key: CacheKey) -> Ticket { Ticket(key, self) }
 

@@ -23,10 +23,8 @@ internal import InterceptorsCore
 /// - *refused*: nothing is stored. The entries that the response would have replaced are removed, because the server has a newer
 ///   response: see ``giveWay()``.
 ///
-/// An invalidation (an unsafe request) and a clear (``CacheStore/removeAll(where:)``) change the generation first, then acquire
-/// the store's lock and remove entries. So nothing must be undone later: one before the commit has changed the generation, and
-/// the commit stores nothing; one after the commit finds the entry and removes it. It doesn't matter which process sends it: the
-/// generation is a part of the store. The ticket's own generation covers a store that fails to change its own.
+/// Why neither an invalidation nor a clear needs to undo anything: ``CacheStore`` says it, with the three steps of a store. The
+/// ticket's own generation covers a store that fails to change its own.
 ///
 /// How a store keeps these promises: ``GenerationTable`` in memory, ``DiskGenerations`` on disk. What becomes of a removal that
 /// fails: ``CacheDebts``, and ``OwedRemovals`` on disk. The arrival numbers are for the caches of one process: of the responses of
@@ -121,7 +119,7 @@ struct CacheCommit: Sendable {
             let isSameGeneration = found.generation == generation
             let older = found.entries.filter { entry in
                 replaced.contains(entry.id)
-                    || entry.selectingFields == variant && (isSameGeneration || seen.contains(entry.id))
+                    || entry.response.selectingFields == variant && (isSameGeneration || seen.contains(entry.id))
             }
             if !older.isEmpty { try await store.remove(older.map(\.id), of: ticket.key) }
         } catch {

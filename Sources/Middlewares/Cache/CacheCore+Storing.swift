@@ -19,7 +19,7 @@ extension CacheCore {
             if await invalidate(by: response, exchange) { outcome.storing = .invalidated }
             if !removed.isEmpty {
                 // An earlier response that is still being read must not be stored after this one.
-                for index in removed { _ = ticket.mayStore(exchange.entries[index].selectingFields) }
+                for index in removed { _ = ticket.mayStore(exchange.entries[index].response.selectingFields) }
                 let (ids, key) = (exchange.ids(removed), exchange.key)
                 await attemptRemoval(of: key) { try await $0.remove(ids, of: key) }
             }

@@ -40,16 +40,11 @@ final class CacheCore: Sendable {
 
     var isPrepared: Bool { policy.digest.isReady }
 
-    /// The key of a request's stored responses; `nil` if the cache passes the request on: its URL isn't http or https, or it is
-    /// for a download that keeps its bytes itself, for an upload's URL, or for a live stream. An unsafe request for a live stream has a key, because
-    /// it invalidates entries.
+    /// The key of a request's stored responses; `nil` if the cache passes the request on: its URL isn't http or https, or its shape forbids
+    /// to store it. An unsafe request has a key whatever its shape, because it invalidates entries.
     func key(for request: HTTPRequest) -> CacheKey? {
-        guard !request.context.isForDownloadedPart, !(request.context.isLiveStream && request.method.isSafe),
-            request.context.uploadRequest?.isContinuing != true
-        else { return nil }
-        let plain = CacheKey.plain(request.url.absoluteString)
-        guard let text = plain ?? CacheKey.taken(from: request.url) else { return nil }
-        return CacheKey(partition: partitions.name(for: request, mayHaveUser: plain == nil), text: text)
+        guard request.context.callShape.mayStore || !request.method.isSafe else { return nil }
+        return CacheKey(url: request.url, partition: partitions.name(for: request))
     }
 
     func answer(_ request: consuming HTTPRequest, _ key: CacheKey, _ next: Next) async throws -> HTTPResponse {

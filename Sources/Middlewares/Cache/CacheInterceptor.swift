@@ -77,9 +77,7 @@ extension CacheStore {
     }
 }
 
-private let disconnections: Set<HTTPErrorCode> = [
-    .offline, .cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .circuitOpen,
-]
+private let disconnections = Set<HTTPErrorCode>.brokenExchanges.subtracting([.truncated]).union([.circuitOpen])
 
 extension Error {
     /// Whether the server can't be reached: the code is about the network, the host, the connection, a time limit or an open
@@ -124,7 +122,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// ## What is stored
     /// The cache stores responses to GET, as the protocol allows, while the caller reads them. A response that isn't read to its
     /// end isn't stored. Nor is a partial response (206): a range is answered from a stored complete response. Requests for a
-    /// live stream (`HTTPContext.isLiveStream`) pass through unchanged; no stored response answers them.
+    /// live stream (`CallShape.liveStream`) pass through unchanged; no stored response answers them.
     ///
     /// `Set-Cookie` is stored and replayed like any other field; the jar of `cookies` ignores replayed cookies
     /// (``InterceptorsTransport/HTTPResponse/receivedCookies``). A response that an outer interceptor turns into an error, such as an

@@ -23,21 +23,19 @@ public struct OutcomeCondition: Sendable {
     /// `Retry-After` (RFC 9110 §15.5.14), and an error with the ``code(_:)`` `offline`, `cannotFindHost`, `cannotConnect`,
     /// `connectionLost`, `timedOut` or `truncated`.
     public static let temporaryFailure =
-        status(408, 429, 500, 502, 503, 504)
+        Self(AnswerCriteria(statuses: [408, 429] + HTTPResponse.Status.serverFailures))
         || Self(AnswerCriteria(statusesWithRetryAfter: [413]))
-        || code(.offline, .cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .truncated)
+        || Self(AnswerCriteria { $0.isOrIsCausedBy(.brokenExchanges) })
 
     /// Failures of the host, the default of `circuitBreaker`: the statuses 500, 502, 503 and 504, and an error with the
     /// ``code(_:)`` `offline`, `cannotFindHost`, `cannotConnect`, `tlsFailed`, `connectionLost`, `timedOut`, `truncated` or
     /// `invalidResponse`. The `timedOut` of a request that waited in `limitConcurrency`, in `rateLimit` or in the line of
     /// `CurlTransport` doesn't match, because it says nothing about the host.
     public static let hostFailure =
-        status(500, 502, 503, 504)
+        Self(AnswerCriteria(statuses: HTTPResponse.Status.serverFailures))
         || Self(AnswerCriteria { $0.isOrIsCausedBy(hostFailures) && !UnsentError.isCause(of: $0) })
 
-    private static let hostFailures: Set<HTTPErrorCode> = [
-        .offline, .cannotFindHost, .cannotConnect, .tlsFailed, .connectionLost, .timedOut, .truncated, .invalidResponse,
-    ]
+    private static let hostFailures: Set<HTTPErrorCode> = .brokenExchanges.union([.tlsFailed, .invalidResponse])
 
     /// Outcomes for which a closure returns `true`, from the request and the outcome of the rest of the chain.
     ///
@@ -105,4 +103,16 @@ public struct OutcomeCondition: Sendable {
         let request = copy request
         return others.contains { $0(request, outcome) }
     }
+}
+
+extension HTTPResponse.Status {
+    /// A server or a gateway failed, whatever the request.
+    static let serverFailures: [Self] = [500, 502, 503, 504]
+}
+
+extension Set<HTTPErrorCode> {
+    /// The network, the host, the connection or a time limit kept an exchange from ending.
+    static let brokenExchanges: Self = [
+        .offline, .cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .truncated,
+    ]
 }

@@ -108,9 +108,9 @@ extension HTTPContext {
 extension HTTPRequest {
     /// Whether sending the request several times has the same effect as sending it once.
     ///
-    /// Never the content of an upload that resumes: the server may have a part of it, and the upload asks the server which.
+    /// Never if its shape forbids to send it again.
     var isIdempotent: Bool {
-        if context.uploadRequest != nil, method != .head, method != .delete { return false }
+        guard context.callShape.mayResend else { return false }
         return context.isIdempotent ?? (method.isIdempotent || headerFields.contains(.idempotencyKey))
     }
 }

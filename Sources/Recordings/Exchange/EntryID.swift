@@ -1,5 +1,6 @@
 internal import Foundation
 internal import InterceptorsCore
+internal import InterceptorsSyntax
 
 /// The identity of an entry: a series of equal requests, and a position in it.
 ///

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Foundation
 internal import InterceptorsCore
+internal import InterceptorsSyntax
 internal import Synchronization
 
 /// Keeps exchanges as the files of a folder. The last answer to a request replaces the others.

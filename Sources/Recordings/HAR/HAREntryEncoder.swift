@@ -1,5 +1,6 @@
 internal import Foundation
 internal import InterceptorsCore
+internal import InterceptorsSyntax
 internal import InterceptorsTransport
 
 /// Writes the entries of an archive. The members that a person edits come first.

@@ -40,10 +40,10 @@ public struct LaunchTransport: Transport {
     public func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
         switch source {
         case .stubs(let stub):
-            request.note(JournalNote("source", "stubs of the launch arguments"))
+            request.note(CallNote("source", "stubs of the launch arguments"))
             return try await stub.send(request)
         case .other(let transport):
-            request.note(JournalNote("source", "\(type(of: transport))"))
+            request.note(CallNote("source", "\(type(of: transport))"))
             return try await transport.send(request)
         case .refusal(let problem):
             let message = "The stubs in the launch arguments can't be used, so nothing was sent. \(problem.text)"

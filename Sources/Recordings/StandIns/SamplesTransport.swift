@@ -45,7 +45,7 @@ public struct SamplesTransport: Transport {
         if case .failure(let error as TransportError) = answer.content, error.code == .noStub {
             return try await respondWithoutSample(to: request, error.message)
         }
-        request.note(JournalNote("source", "sample of \(type(of: endpoint))"))
+        request.note(CallNote("source", "sample of \(type(of: endpoint))"))
         let recorded = try await StubExchange.receive(request, clock: clock).recorded
         return try await StubExchange.response(of: answer.delayed(by: delay), to: recorded, clock: clock)
     }

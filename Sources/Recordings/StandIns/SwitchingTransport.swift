@@ -73,7 +73,7 @@ public final class SwitchingTransport: Transport {
                 request: request
             )
         }
-        request.note(JournalNote("source", "\(source): \(type(of: transport))"))
+        request.note(CallNote("source", "\(source): \(type(of: transport))"))
         return try await transport.send(request)
     }
 }

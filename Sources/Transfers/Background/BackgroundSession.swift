@@ -1,5 +1,5 @@
 internal import Foundation
-internal import InterceptorsMiddlewares
+internal import Interceptors
 
 /// The part that carries out tasks: the system's background session, or tasks of this process.
 protocol BackgroundSession: Sendable {

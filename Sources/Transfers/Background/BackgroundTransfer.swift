@@ -1,5 +1,5 @@
 public import Foundation
-public import InterceptorsMiddlewares
+public import Interceptors
 
 /// A download to a file, or an upload from one, that may go on while the app isn't running.
 ///

@@ -1,4 +1,4 @@
-public import InterceptorsMiddlewares
+public import Interceptors
 
 /// Thrown when a transfer can't be enqueued, and the error of a transfer that ended without success.
 ///

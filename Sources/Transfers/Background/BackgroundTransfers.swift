@@ -1,5 +1,5 @@
 public import Foundation
-public import InterceptorsMiddlewares
+public import Interceptors
 
 /// Downloads to files and uploads from files that go on while the app isn't running.
 ///

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import InterceptorsMiddlewares
+internal import Interceptors
 internal import Synchronization
 
 /// Runs transfers as tasks of this process, over a transport.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import InterceptorsMiddlewares
+internal import Interceptors
 internal import Synchronization
 
 /// Runs the chain of a client on a request, up to the point where the request would be sent.
@@ -59,7 +59,7 @@ struct RequestPreparation: Sendable {
         var given = request
         given.context.capture = capture
         // So that no cache answers.
-        given.context.isForDownloadedPart = true
+        given.context.callShape.mayStore = false
         // So that no call for a response joins this one, whose response is an error.
         given.context.responseBody = .streamed
         var failure: (any Error)?
@@ -81,7 +81,7 @@ struct RequestPreparation: Sendable {
         // Otherwise the request with the rejected token would be sent again.
         if let failure, capture.isRejected, !failure.isReplayedRejection { throw failure }
         prepared.context.capture = nil
-        prepared.context.isForDownloadedPart = request.context.isForDownloadedPart
+        prepared.context.callShape = request.context.callShape
         prepared.context.responseBody = request.context.responseBody
         // They were for the call that ends here.
         prepared.context.timeouts = nil

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import InterceptorsMiddlewares
+internal import Interceptors
 
 #if canImport(FoundationNetworking)
 internal import FoundationNetworking

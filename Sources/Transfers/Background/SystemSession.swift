@@ -1,6 +1,6 @@
 #if canImport(Darwin)
 internal import Foundation
-internal import InterceptorsMiddlewares
+internal import Interceptors
 internal import Synchronization
 
 /// The system's background session.

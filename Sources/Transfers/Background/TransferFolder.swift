@@ -1,5 +1,5 @@
 internal import Foundation
-internal import InterceptorsMiddlewares
+internal import Interceptors
 internal import InterceptorsSyntax
 
 /// The folder with the records of one identifier, and the bodies that aren't files of the app.

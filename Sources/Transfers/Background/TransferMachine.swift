@@ -1,5 +1,5 @@
 internal import Foundation
-internal import InterceptorsMiddlewares
+internal import Interceptors
 
 /// An event in the life of the transfers: a call of the app, a report of the session, or the outcome of an effect.
 enum TransferEvent: Sendable {

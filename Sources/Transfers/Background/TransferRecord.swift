@@ -1,5 +1,5 @@
 internal import Foundation
-internal import InterceptorsMiddlewares
+internal import Interceptors
 
 /// One attempt of a transfer. The system keeps its text as the description of a task.
 struct TransferTask: Sendable, Hashable {

@@ -1,3 +1,5 @@
+internal import Interceptors
+
 /// The callers that wait until the events of a wake are delivered, without I/O.
 ///
 /// The session reports the end of events once for each wake, but perhaps before the caller of that wake begins to wait. An end that

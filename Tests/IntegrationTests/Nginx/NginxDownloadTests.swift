@@ -1,4 +1,5 @@
 #if os(Linux)
+import InterceptorsTransfers
 import Foundation
 import Interceptors
 import InterceptorsTestSupport

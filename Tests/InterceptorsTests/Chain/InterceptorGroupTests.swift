@@ -1,5 +1,6 @@
 import Foundation
 import InterceptorsCore
+import InterceptorsInsight
 import InterceptorsTesting
 import Testing
 

@@ -51,32 +51,4 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
         #expect(stub.openBodies == 0)
     }
-
-    @Test(arguments: [DownloadResuming.never, .withinCall])
-    func anAnnouncedLengthBeyondTheLimitIsRefusedBeforeAByteIsRead(resuming: DownloadResuming) async throws {
-        let folder = try TemporaryFolder()
-        let reads = Tally()
-        let stub = StubTransport { _ in
-            HTTPResponse(status: 200, body: .oneShot(Chunks(["abcd"], reads: reads), length: 4))
-        }
-        let error = await #expect(throws: TransportError.self) {
-            try await makeClient(stub).download("/film.mp4", to: folder.file("film.mp4"), resuming: resuming, upTo: 3)
-        }
-        #expect(error?.code == .bodyTooLarge)
-        #expect(reads.value == 0)
-        #expect(stub.openBodies == 0)
-    }
-
-    @Test func progressHasTheTotalOfAResponseWithoutAValidator() async throws {
-        let folder = try TemporaryFolder()
-        let stub = StubTransport { _ in
-            HTTPResponse(status: 200, body: .oneShot(Chunks(["ab", "cd"]), length: 4))
-        }
-        let last = Mutex<TransferProgress?>(nil)
-        try await makeClient(stub).download("/film.mp4", to: folder.file("film.mp4"), resuming: .withinCall) {
-            progress in
-            last.withLock { $0 = progress }
-        }
-        #expect(last.withLock(\.self) == TransferProgress(completed: 4, total: 4))
-    }
 }

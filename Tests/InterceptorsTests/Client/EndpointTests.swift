@@ -106,8 +106,6 @@ extension UserByID: Named {
         }
         let client = makeClient(StubTransport())
         await #expect(throws: NoFile.self) { try await client.call(Failing()) }
-        await #expect(throws: NoFile.self) { for try await _ in client.events(from: Failing()) {} }
-        await #expect(throws: NoFile.self) { for try await _ in client.lines(from: Failing(), as: User.self) {} }
     }
 
     @Test func endpointWithAResponseTypeNeedsNoOther() async throws {

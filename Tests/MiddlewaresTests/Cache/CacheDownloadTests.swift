@@ -1,6 +1,7 @@
 import Foundation
 import Interceptors
 import InterceptorsTestSupport
+import InterceptorsTransfers
 import Testing
 
 @Suite(.againstHanging) struct CacheDownloadTests {

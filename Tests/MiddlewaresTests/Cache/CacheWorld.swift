@@ -167,3 +167,8 @@ extension CacheWorld {
         [CacheWorld(), CacheWorld(store: DiskCacheStore(at: directory.url))]
     }
 }
+
+extension BackgroundValidations {
+    /// Waits until no validation is in progress.
+    func end() async { while keys.withLock({ !$0.isEmpty }) { await Task.yield() } }
+}

@@ -2,6 +2,7 @@ import Foundation
 import Interceptors
 import InterceptorsTestSupport
 import InterceptorsTesting
+import InterceptorsTransfers
 import Testing
 
 /// Transfers without a network, in a chain that would end them sooner.

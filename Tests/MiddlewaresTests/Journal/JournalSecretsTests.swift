@@ -1,5 +1,6 @@
 import Foundation
 import Interceptors
+import InterceptorsInsight
 import InterceptorsTestSupport
 import InterceptorsTesting
 import Testing
@@ -31,7 +32,7 @@ import Testing
         }
         let noting: AnyInterceptor = .intercept { request, next in
             request.note("The token=\(secret) is used.")
-            request.note(JournalNote("odd", "Authorization: Bearer \(secret)"))
+            request.note(CallNote("odd", "Authorization: Bearer \(secret)"))
             return try await next(request)
         }
         let chain = InterceptorChain(

@@ -1,6 +1,7 @@
 import Foundation
 import InterceptorsTestSupport
 import InterceptorsTesting
+import InterceptorsTransfers
 import Testing
 
 @testable import InterceptorsMiddlewares
@@ -51,7 +52,7 @@ import Testing
         stub.on(.get, "**/export", stream("1\n", type: "application/jsonl"))
         stub.on(.get, "**/users/42", .json("{}"))
         let client = client([.limitConcurrency(1, maxQueued: 0)])
-        let context = HTTPContext.with(\.isLiveStream, true)
+        let context = HTTPContext.with(\.callShape, .liveStream)
         var lines = client.lines("/export", as: Int.self, context: context).makeAsyncIterator()
         #expect(try await lines.next() == 1)
         try await client.get("/users/42")

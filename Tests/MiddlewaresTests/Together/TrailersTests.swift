@@ -1,4 +1,5 @@
 import Foundation
+import InterceptorsInsight
 import InterceptorsTestSupport
 import Testing
 

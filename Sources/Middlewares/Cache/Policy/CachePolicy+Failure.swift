@@ -35,10 +35,7 @@ extension CachePolicy {
     }
 
     static func isServerFailure(_ status: HTTPResponse.Status) -> Bool {
-        switch status.code {
-        case 500, 502, 503, 504: true
-        default: false
-        }
+        HTTPResponse.Status.serverFailures.contains(status)
     }
 
     /// Whether an error is equivalent to such a status from a gateway: the server failed, rather than the caller or the
@@ -48,8 +45,5 @@ extension CachePolicy {
         return error.isOrIsCausedBy(failures)
     }
 
-    private static let failures: Set<HTTPErrorCode> = [
-        .offline, .cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .truncated, .invalidResponse,
-        .transportFailed,
-    ]
+    private static let failures: Set<HTTPErrorCode> = .brokenExchanges.union([.invalidResponse, .transportFailed])
 }

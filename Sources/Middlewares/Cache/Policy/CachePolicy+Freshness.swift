@@ -35,21 +35,23 @@ extension CachePolicy {
             let (span, overflows) = end.subtractingReportingOverflow(date)
             return overflows ? 0 : max(0, span)
         case .invalid: return 0
-        case .absent: return heuristicLifetime(of: response.status, facts.directives, dates.lastModified, date: date)
+        case .absent:
+            return Self.heuristicLifetime(of: response.status, facts.directives, dates.lastModified, date: date)
         }
     }
 
     // §4.2.2
-    private func heuristicLifetime(
+    private static func heuristicLifetime(
         of status: HTTPResponse.Status,
         _ directives: CacheControl,
         _ modified: Int64?,
         date: Int64
     ) -> Int64 {
-        guard Self.isHeuristicallyCacheable(status) || directives.isPublic || directives.isPrivate,
+        guard isHeuristicallyCacheable(status) || directives.isPublic || directives.isPrivate,
             let modified, modified < date
         else { return 0 }
-        return min(heuristicLimit, Int64((Double(date) - Double(modified)) * heuristicFraction))
+        // A tenth of the time since the last change, at most a day.
+        return min(86_400, Int64((Double(date) - Double(modified)) * 0.1))
     }
 
     static func date(_ fields: HTTPFields, _ name: HTTPField.Name, now: Int64) -> Int64? {
@@ -58,13 +60,8 @@ extension CachePolicy {
 
     /// corrected_initial_age (§4.2.3), in seconds of the wall clock.
     static func initialAge(_ fields: HTTPFields, timing: Timing) -> Int64 {
-        let date = date(fields, .date, now: timing.wallTime)
-        return initialAge(date: date, age: DeltaSeconds.age(in: fields) ?? 0, timing: timing)
-    }
-
-    /// corrected_initial_age of a response whose fields have been parsed.
-    static func initialAge(date: Int64?, age: Int64, timing: Timing) -> Int64 {
-        max(0, timing.wallTime - (date ?? timing.wallTime), age + max(0, timing.delay))
+        let date = date(fields, .date, now: timing.wallTime) ?? timing.wallTime
+        return max(0, timing.wallTime - date, (DeltaSeconds.age(in: fields) ?? 0) + max(0, timing.delay))
     }
 
     /// When a response arrived.

@@ -85,9 +85,7 @@ extension CachePolicy {
         stored: [CacheEntry],
         timing: Timing
     ) -> StorageDecision {
-        guard response.status == 200, request.context.cacheMode != .doNotStore,
-            !CacheControl(request.headerFields).noStore
-        else { return .pass(.method) }
+        guard response.status == 200, Self.mayStore(request) else { return .pass(.method) }
         var updates: [Int: CachedResponse] = [:]
         for index in stored.indices where matches(stored[index].response, request) {
             let old = stored[index]

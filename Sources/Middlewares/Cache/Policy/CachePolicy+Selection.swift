@@ -8,11 +8,11 @@ extension CachePolicy {
         // Most variants of a key name the same fields, so the request's values are normalised once.
         var (names, asked): ([HTTPField.Name], [String?]) = ([], [])
         for index in stored.indices {
-            guard let own = stored[index].selectors else { continue }
+            guard let own = stored[index].response.facts.selectors else { continue }
             if own != names {
                 (names, asked) = (own, own.map { selector($0, in: request) })
             }
-            guard Self.matches(asked, names, stored[index].selectingFields) else { continue }
+            guard Self.matches(asked, names, stored[index].response.selectingFields) else { continue }
             if let current = best, Self.rank(stored[current]) >= Self.rank(stored[index]) { continue }
             best = index
         }
@@ -109,7 +109,7 @@ extension CachePolicy {
         let fields = request.headerFields
         let unconditional: Form = request.method == .head ? .head : .full
         // Preconditions and ranges apply only if the unconditional response is a 200 (RFC 9110 §13.2.1, §14.2).
-        guard stored.response.status == 200, mayAskForMore(fields) else { return unconditional }
+        guard stored.response.status == 200 else { return unconditional }
         if isNotModified(stored.response, fields) { return .notModified }
         guard request.method == .get, case .single(let range) = ByteRange.requested(in: fields),
             isRangeWanted(of: stored.response, fields)

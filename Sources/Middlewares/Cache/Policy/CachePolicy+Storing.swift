@@ -6,9 +6,7 @@ extension CachePolicy {
     /// Why a request forbids storing its response (RFC 9111 §3); `nil` if it doesn't.
     static func refusal(to request: HTTPRequest) -> CacheOutcome.Storing? {
         guard request.method == .get else { return .method }
-        guard request.body.isEmpty, request.context.cacheMode != .doNotStore, !forbidsStoring(request.headerFields)
-        else { return .request }
-        return nil
+        return request.body.isEmpty && mayStore(request) ? nil : .request
     }
 
     /// Why a response forbids being stored, whatever the request (RFC 9111 §3); `nil` if it doesn't.
@@ -30,8 +28,9 @@ extension CachePolicy {
         return isAllowed ? nil : .status
     }
 
-    private static func forbidsStoring(_ request: HTTPFields) -> Bool {
-        request.contains(.cacheControl) && CacheControl(request).noStore
+    /// Whether a request allows changing the store by what it brings: a new response, or news of a stored one.
+    static func mayStore(_ request: HTTPRequest) -> Bool {
+        request.context.cacheMode != .doNotStore && !CacheControl(request.headerFields).noStore
     }
 
     /// Decides whether to store a response, and which entries it replaces or removes.
@@ -43,9 +42,8 @@ extension CachePolicy {
         orRemoving removed: [Int]
     ) -> StorageDecision {
         if let refusal = Self.refusal(to: request) { return .pass(refusal, removing: removed) }
-        let kept = KeptFields(response.headerFields, timing)
-        if let refusal = Self.refusal(of: response.status, kept.facts) { return .pass(refusal, removing: removed) }
-        let stored = stored(response, kept, to: request, timing)
+        let stored = stored(response, to: request, timing: timing)
+        if let refusal = Self.refusal(of: response.status, stored.facts) { return .pass(refusal, removing: removed) }
         if Self.isPassing(response.status), !isOfUse(stored) { return .pass(.status, removing: removed) }
         return .store(stored, replacing: outdated)
     }
@@ -61,60 +59,25 @@ extension CachePolicy {
         stored.facts.directives.noCache != .whole && freshness(of: stored, now: stored.responseTime).isFresh
     }
 
-    /// The fields to store, parsed once for the decision and for the stored response. Fields that limit the use of a response
-    /// are stored even if `Connection` names them.
-    struct KeptFields {
-        let fields: HTTPFields
-        let facts: ResponseFacts
-        /// The date in the server's `Date` field.
-        let date: Int64?
-        /// The value of `Age`, which is stored as a number.
-        let age: Int64
-
-        init(_ received: HTTPFields, _ timing: Timing) {
-            let present = ResponseFieldSet(received)
-            let isWhole = !present.contains(.dropped)
-            fields = isWhole ? received : CachePolicy.kept(received)
-            let arrival = timing.wallTime
-            facts = ResponseFacts(fields, now: arrival, arrival: arrival, present: isWhole ? present : nil)
-            date = facts.date ?? (isWhole ? nil : CachePolicy.date(received, .date, now: arrival))
-            age = present.contains(.age) ? DeltaSeconds.age(in: received) ?? 0 : 0
-        }
-    }
-
     /// The response to store.
     func stored(_ response: HTTPResponse, to request: HTTPRequest, timing: Timing) -> CachedResponse {
-        stored(response, KeptFields(response.headerFields, timing), to: request, timing)
-    }
-
-    func stored(
-        _ response: HTTPResponse,
-        _ kept: KeptFields,
-        to request: HTTPRequest,
-        _ timing: Timing
-    ) -> CachedResponse {
-        var (fields, facts) = (kept.fields, kept.facts)
+        let received = response.headerFields
+        var fields = Self.kept(received)
         // RFC 9110 §6.6.1: without a valid date, a response gets the date of its arrival.
-        if facts.date == nil {
-            let date = HTTPDate.format(timing.wallTime)
-            if fields.contains(.date) {
-                fields[.date] = date
-            } else {
-                fields.append(HTTPField(name: .date, trimmed: date, hasControl: false))
-            }
-        }
+        if Self.date(fields, .date, now: timing.wallTime) == nil { fields[.date] = HTTPDate.format(timing.wallTime) }
+        let facts = ResponseFacts(fields, now: timing.wallTime)
         return CachedResponse(
             status: response.status,
             headerFields: fields,
             selectingFields: selectingFields(request, facts.selectors),
-            initialAge: Self.initialAge(date: kept.date, age: kept.age, timing: timing),
+            initialAge: Self.initialAge(received, timing: timing),
             responseTime: timing.responseTime
         ).parse(facts)
     }
 
     /// The fields to store: without fields for one connection or a proxy, and without `Age`.
     static func kept(_ fields: HTTPFields) -> HTTPFields {
-        guard ResponseFieldSet(fields).contains(.dropped) else { return fields }
+        guard fields.contains(where: { dropped.contains($0.name) }) else { return fields }
         var options: Set<HTTPField.Name> = []
         for value in fields[values: .connection] {
             for option in value.utf8.split(separator: UInt8(ascii: ",")) {
@@ -124,6 +87,13 @@ extension CachePolicy {
         }
         // Fields that limit the use of a response are for every recipient, whatever `Connection` says (RFC 9110 §7.6.1).
         options.subtract([.cacheControl, .expires, .vary])
-        return HTTPFields(fields.filter { !ResponseFieldSet.isDropped($0.name) && !options.contains($0.name) })
+        return HTTPFields(fields.filter { !dropped.contains($0.name) && !options.contains($0.name) })
     }
+
+    /// The fields that are for one connection or for a proxy (RFC 9111 §3.1), or are stored as a number, like `Age`.
+    private static let dropped: Set<HTTPField.Name> = [
+        .age, .connection, .keepAlive, .te, .trailer, .transferEncoding, .upgrade, .proxyAuthenticate,
+        .proxyAuthorization,
+        "Proxy-Connection", "Proxy-Authentication-Info",
+    ]
 }

@@ -56,9 +56,7 @@ extension CachePolicy {
     ) -> StorageDecision {
         let asked = forward.isConditional
         let callersOwn = request.headerFields.contains(.ifNoneMatch) || request.headerFields.contains(.ifModifiedSince)
-        let mayStore =
-            request.context.cacheMode != .doNotStore && !CacheControl(request.headerFields).noStore
-            && !CacheControl(response.headerFields).noStore
+        let mayStore = Self.mayStore(request) && !CacheControl(response.headerFields).noStore
         let confirmed = confirmed(
             by: response.headerFields,
             stored: stored,

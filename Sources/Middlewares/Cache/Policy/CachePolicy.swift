@@ -5,11 +5,6 @@ internal import InterceptorsSyntax
 ///
 /// Times are in seconds since 1970.
 struct CachePolicy: Sendable, Equatable {
-    /// The heuristic lifetime of a response without an explicit lifetime, as a share of the time since `Last-Modified`
-    /// (§4.2.2).
-    var heuristicFraction = 0.1
-    /// The maximum heuristic lifetime, in seconds.
-    var heuristicLimit: Int64 = 86_400
     /// The maximum staleness, in seconds, of a response that is served because the server can't be reached, without explicit
     /// permission (§4.2.4).
     var maximumStaleness: Int64 = 7 * 86_400
@@ -66,13 +61,12 @@ struct CachePolicy: Sendable, Equatable {
     /// Decides what to do with a request, given the entries that are stored for its key.
     func decide(_ request: HTTPRequest, stored: [CacheEntry], now: Int64) -> Decision {
         let mode = request.context.cacheMode
-        let asksForMore = Self.mayAskForMore(request.headerFields)
-        let constraints = asksForMore ? Constraints(request) : .none
+        let constraints = Constraints(request)
         let sendsNothing = constraints.directives.onlyIfCached || mode.sendsNothing
         guard request.method == .get || request.method == .head else {
             return sendsNothing ? .unsatisfiable : .forward(Forward(reason: .method))
         }
-        guard request.body.isEmpty, !asksForMore || !Self.isForTheServer(request.headerFields) else {
+        guard request.body.isEmpty, !Self.isForTheServer(request.headerFields) else {
             return sendsNothing ? .unsatisfiable : .forward(Forward(reason: .bypass, fields: Self.fields(of: request)))
         }
         guard let index = select(from: stored, for: request) else {
@@ -107,20 +101,6 @@ struct CachePolicy: Sendable, Equatable {
         return .forward(Forward(reason: reason, selected: index, fields: fields))
     }
 
-    // Whether there may be a directive, a condition or a range, judged by the first letter of each name. Most requests have
-    // none of these fields. Searching for each in turn takes 0.2 µs more, of the 2 µs that a hit from memory may take.
-    static func mayAskForMore(_ fields: HTTPFields) -> Bool {
-        // Indexed, because passing a field to a closure retains it.
-        for index in fields.indices {
-            switch fields[index].name.rawName.utf8.first.map(ASCII.lowercased) {
-            case UInt8(ascii: "c"): if fields[index].name == .cacheControl { return true }
-            case UInt8(ascii: "i"), UInt8(ascii: "p"), UInt8(ascii: "r"): return true
-            default: break
-            }
-        }
-        return false
-    }
-
     // Preconditions that only an origin server may evaluate (§4.3.2), and ranges that are left to the server.
     private static func isForTheServer(_ fields: HTTPFields) -> Bool {
         fields.contains(.ifMatch) || fields.contains(.ifUnmodifiedSince) || ByteRange.requested(in: fields) == .other
@@ -146,14 +126,6 @@ extension CachePolicy {
         /// Whether the request demands validation: `no-cache`, `max-age=0`, or `Pragma: no-cache` without `Cache-Control`
         /// (§5.2.1.1, §5.2.1.4, §5.4).
         let demandsValidation: Bool
-
-        /// The constraints of a request that demands nothing, as most requests do.
-        static let none = Constraints()
-
-        private init() {
-            directives = CacheControl()
-            demandsValidation = false
-        }
 
         init(_ request: HTTPRequest) {
             directives = CacheControl(request.headerFields)

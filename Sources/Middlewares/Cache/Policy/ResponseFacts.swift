@@ -25,28 +25,21 @@ final class ResponseFacts: Sendable {
     let hasValidator: Bool
     /// Whether there is an `Expires` field.
     let hasExpiry: Bool
-    /// The date in `Date`, if it can be parsed.
-    let date: Int64?
     /// The dates, or `nil` if `max-age` gives the lifetime.
     let dates: Dates?
 
-    /// - Parameters:
-    ///   - arrival: the date of a response without a `Date` field.
-    ///   - present: the names among the fields, if they have been collected before.
-    init(_ fields: HTTPFields, now: Int64, arrival: Int64? = nil, present: ResponseFieldSet? = nil) {
-        let present = present ?? ResponseFieldSet(fields)
-        directives = present.contains(.cacheControl) ? CacheControl(fields) : CacheControl()
-        selectors = present.contains(.vary) ? Self.selectors(fields) : []
-        hasValidator = !present.isDisjoint(with: [.eTag, .lastModified])
-        hasExpiry = present.contains(.expires)
-        date = present.contains(.date) ? CachePolicy.date(fields, .date, now: now) : nil
+    init(_ fields: HTTPFields, now: Int64) {
+        directives = CacheControl(fields)
+        selectors = Self.selectors(fields)
+        hasValidator = fields.contains(.eTag) || fields.contains(.lastModified)
+        hasExpiry = fields.contains(.expires)
         dates =
             directives.maxAge.isPresent
             ? nil
             : Dates(
-                date: date ?? arrival,
-                expiry: hasExpiry ? Self.expiry(fields, now: now) : .absent,
-                lastModified: present.contains(.lastModified) ? CachePolicy.date(fields, .lastModified, now: now) : nil
+                date: CachePolicy.date(fields, .date, now: now),
+                expiry: Self.expiry(fields, now: now),
+                lastModified: CachePolicy.date(fields, .lastModified, now: now)
             )
     }
 

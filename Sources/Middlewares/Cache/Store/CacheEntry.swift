@@ -15,14 +15,10 @@ public struct CacheEntry: Sendable, Identifiable {
         )
     }
 
-    private enum Head: Sendable {
-        case read(CachedResponse)
-        case packed(PackedResponse)
-    }
-
     /// Identifies the entry among the entries of its key; never used twice for a key.
     public let id: ID
-    private let head: Head
+    /// The response without its body.
+    public let response: CachedResponse
     /// The number of the body's bytes.
     public let length: Int64
     private let source: Source
@@ -41,57 +37,34 @@ public struct CacheEntry: Sendable, Identifiable {
         length: Int64,
         read: @escaping @Sendable (Range<Int64>) async throws -> HTTPBody
     ) {
-        self.init(id, .read(response.parse()), length, .reader(read: read, collect: nil))
+        self.init(id, response, length, .reader(read: read, collect: nil))
     }
 
-    /// An entry whose response is unpacked when it is first needed.
+    /// An entry that can also read its body into memory.
     init(
         id: ID,
-        packed response: PackedResponse,
+        response: CachedResponse,
         length: Int64,
         read: @escaping @Sendable (Range<Int64>) async throws -> HTTPBody,
-        collect: (@Sendable (Range<Int64>) async throws -> Data)? = nil
+        collect: @escaping @Sendable (Range<Int64>) async throws -> Data
     ) {
-        self.init(id, .packed(response), length, .reader(read: read, collect: collect))
+        self.init(id, response, length, .reader(read: read, collect: collect))
     }
 
     /// An entry whose body is in memory.
     init(id: ID, response: CachedResponse, body: Data) {
-        self.init(id, .read(response.parse()), Int64(body.count), .bytes(body))
+        self.init(id, response, Int64(body.count), .bytes(body))
     }
 
-    private init(_ id: ID, _ head: Head, _ length: Int64, _ source: Source) {
+    private init(_ id: ID, _ response: CachedResponse, _ length: Int64, _ source: Source) {
         self.id = id
-        self.head = head
+        self.response = response.parse()
         self.length = length
         self.source = source
     }
 
-    /// The response without its body.
-    public var response: CachedResponse {
-        switch head {
-        case .read(let response): response
-        case .packed(let response): response.response
-        }
-    }
-
-    /// The request fields that select the response: see ``ResponseFacts/selectors``.
-    var selectors: [HTTPField.Name]? {
-        switch head {
-        case .read(let response): response.facts.selectors
-        case .packed(let response): response.selectors
-        }
-    }
-
-    var selectingFields: HTTPFields {
-        switch head {
-        case .read(let response): response.selectingFields
-        case .packed(let response): response.selectingFields
-        }
-    }
-
     /// A copy with another response.
-    func with(_ response: CachedResponse) -> CacheEntry { CacheEntry(id, .read(response.parse()), length, source) }
+    func with(_ response: CachedResponse) -> CacheEntry { CacheEntry(id, response, length, source) }
 
     /// Reads the body, or a range of its bytes.
     ///

@@ -12,12 +12,14 @@ public struct CacheKey: Sendable, Hashable {
     public let partition: String
     /// The target URI, without a fragment.
     public let url: String
+    /// The maximum variants that a store keeps of a key. A response with more varies by values that never repeat.
+    static let variantLimit = 16
     // Computed once, because a miss looks the key up in several tables.
     let hash: Int
 
     /// Creates the key of an absolute http or https URL; `nil` for any other URL.
     public init?(url: URL, partition: String = "") {
-        guard let text = Self.plain(url.absoluteString) ?? Self.taken(from: url) else { return nil }
+        guard let text = Self.text(of: url) else { return nil }
         self.init(partition: partition, text: text)
     }
 
@@ -29,58 +31,27 @@ public struct CacheKey: Sendable, Hashable {
     /// Hashes the bytes of both parts.
     public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
-    static func taken(from url: URL) -> String? {
+    /// The target URI; `nil` if the URL isn't an absolute http or https URL.
+    static func text(of url: URL) -> String? {
+        if let usual = usual(url.absoluteString) { return usual }
         guard let origin = Origin(url) else { return nil }
         let path = url.path(percentEncoded: true)
         let query = url.query(percentEncoded: true).map { "?" + $0 } ?? ""
         return origin.description + (path.isEmpty ? "/" : path) + query
     }
 
-    // A fast path for the usual spelling: parsing the origin takes 0.5 µs more, of the 2 µs that a hit from memory may take.
-    // The accepted alphabet excludes a user and a password before the path; any other spelling returns `nil` and is parsed.
-    static func plain(_ text: String) -> String? {
+    // The usual spelling, without Foundation's parser, which takes 0.5 µs of the 3 µs that a hit from memory may take.
+    private static func usual(_ text: String) -> String? {
         var text = text
-        return text.withUTF8 { bytes in
-            guard let origin = UsualOrigin(bytes), origin.host.upperBound < bytes.count else { return nil }
-            let end = origin.host.upperBound
-            let fragment = self.fragment(in: bytes) ?? bytes.count
-            if bytes[end] == UInt8(ascii: "/") {
-                return joined(bytes[..<end], origin.isSecure ? ":443" : ":80", bytes[end..<fragment])
-            }
-            guard let path = endOfPlainPort(bytes, end), bytes[path] == UInt8(ascii: "/") else { return nil }
-            return String(decoding: bytes[..<fragment], as: UTF8.self)
-        }
-    }
-
-    private static func joined(
-        _ origin: Slice<UnsafeBufferPointer<UInt8>>,
-        _ port: StaticString,
-        _ target: Slice<UnsafeBufferPointer<UInt8>>
-    ) -> String {
-        String(unsafeUninitializedCapacity: origin.count + port.utf8CodeUnitCount + target.count) { key in
-            let port = UnsafeBufferPointer(start: port.utf8Start, count: port.utf8CodeUnitCount)
-            let host = key.initialize(fromContentsOf: origin)
-            let path = key[host...].initialize(fromContentsOf: port)
-            return key[path...].initialize(fromContentsOf: target)
-        }
-    }
-
-    /// The end of an explicit port without leading zeros; `nil` if there is no such port, or nothing after it.
-    private static func endOfPlainPort(_ bytes: UnsafeBufferPointer<UInt8>, _ colon: Int) -> Int? {
-        guard bytes[colon] == UInt8(ascii: ":") else { return nil }
-        var (place, port) = (colon + 1, 0)
-        while place < bytes.count, bytes[place] &- UInt8(ascii: "0") < 10, port < 65_536 {
-            port = port * 10 + Int(bytes[place] - UInt8(ascii: "0"))
-            // A leading zero: the canonical port has none.
-            if port == 0 { return nil }
-            place += 1
-        }
-        return place > colon + 1 && place < bytes.count && port < 65_536 ? place : nil
-    }
-
-    private static func fragment(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
-        guard let start = bytes.baseAddress, let found = memchr(start, 0x23, bytes.count) else { return nil }
-        return UnsafeRawPointer(found) - UnsafeRawPointer(start)
+        let found = text.withUTF8 { UsualOrigin($0) }
+        guard let found, case let target = text.utf8.dropFirst(found.host.upperBound), target.first == UInt8(ascii: "/")
+        else { return nil }
+        var key = ""
+        key.reserveCapacity(text.utf8.count + 4)
+        key += Substring(text.utf8.prefix(found.host.upperBound))
+        key += found.isSecure ? ":443" : ":80"
+        key += Substring(target.prefix { $0 != UInt8(ascii: "#") })
+        return key
     }
 
     init(partition: String, text url: String) {

@@ -32,9 +32,6 @@ struct MemoryTable {
         }
     }
 
-    // A response with more variants varies by values that never repeat.
-    private static let variantLimit = 16
-
     private let byteLimit: Int
     private let entryLimit: Int
     /// The slots of each key's variants, in the order in which they were stored.
@@ -87,7 +84,7 @@ struct MemoryTable {
             return evict()
         }
         var rest = remove(from: key, where: isReplaced)
-        if rest.count == Self.variantLimit { release(rest.removeFirst()) }
+        if rest.count == CacheKey.variantLimit { release(rest.removeFirst()) }
         let slot = free.popLast() ?? slots.count
         if slot == slots.count { slots.append(nil) }
         rest.append(slot)

@@ -33,8 +33,7 @@ struct CompressRequestInterceptor: Interceptor {
         // The transport rejects a used-up stream before it sends anything.
         guard request.body.isReadable else { return false }
         if request.headerFields.contains(where: { Self.fixed.contains($0.name) }) { return false }
-        // Its offsets count the bytes as they are sent.
-        if request.context.uploadRequest != nil { return false }
+        guard request.context.callShape.mayCompress else { return false }
         // A trailer may be a digest of the content.
         if request.context.requestTrailers != nil { return false }
         return !Self.isCompressedByNature(request.headerFields[.contentType])

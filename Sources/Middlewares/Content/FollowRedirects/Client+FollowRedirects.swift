@@ -13,13 +13,13 @@ extension Client {
     ///   - transport: sends the requests; by default the platform's best transport, with a separate pool of connections.
     ///   - encoder: encodes request values, `JSONEncoder` by default.
     ///   - decoder: decodes response values, `JSONDecoder` by default.
-    ///   - journal: records what happens with each call; by default none.
+    ///   - observer: watches each element of the chain; by default none.
     public init(
         baseURL: URL? = nil,
         transport: any Transport = .platform(),
         encoder: any BodyEncoder = JSONEncoder(),
         decoder: any BodyDecoder = JSONDecoder(),
-        journal: Journal? = nil
+        observer: (any ChainObserver)? = nil
     ) {
         self.init(
             baseURL: baseURL,
@@ -27,7 +27,7 @@ extension Client {
             transport: transport,
             encoder: encoder,
             decoder: decoder,
-            journal: journal
+            observer: observer
         )
     }
 }

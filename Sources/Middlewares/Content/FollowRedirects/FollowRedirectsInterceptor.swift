@@ -54,7 +54,7 @@ struct FollowRedirectsInterceptor: Interceptor {
             let resends = request.context.resendCount + 1
             request = following
             request.context.resendCount = resends
-            request.context.uploadRequest?.creation?.restart()
+            request.context.callShape.willResend?()
         }
     }
 

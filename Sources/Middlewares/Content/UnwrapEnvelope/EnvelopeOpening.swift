@@ -4,7 +4,7 @@ internal import Foundation
 struct EnvelopeOrigin: Sendable {
     let method: HTTPRequest.Method
     let url: URL
-    var notes = JournalNotes.none
+    var notes = CallNotes.none
 }
 
 /// The classification of a response.

@@ -131,8 +131,8 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
     func value(
         rejecting rejected: CredentialGeneration?,
         client: Client? = nil,
-        notes: JournalNotes? = nil,
-        because cause: JournalNote.Cause = .expired
+        notes: CallNotes? = nil,
+        because cause: CallNote.Cause = .expired
     ) async throws -> Credential<Value> {
         let refusal = needsClient && client == nil ? AuthenticationError.noClient : nil
         let ticket = flights.withLock { $0.issueTicket() }

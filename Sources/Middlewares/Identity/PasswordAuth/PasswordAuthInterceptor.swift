@@ -76,7 +76,7 @@ struct PasswordAuthInterceptor: Interceptor {
             request.note(.challengeAnswered(.status(response.status)))
             response.body.discard()
             guard request.body.isReadable else { throw Self.bodyUsedUp(request) }
-            request.context.uploadRequest?.creation?.restart()
+            request.context.callShape.willResend?()
         }
     }
 

@@ -73,7 +73,7 @@ struct RetryOnUnauthorizedInterceptor: Interceptor {
         _ record: AuthorizationRecord
     ) async throws -> HTTPResponse {
         request.context.resendCount += 1
-        request.context.uploadRequest?.creation?.restart()
+        request.context.callShape.willResend?()
         request.note(.sentAgain)
         do {
             let response = try await next(copy request)

@@ -24,7 +24,7 @@ protocol UnauthorizedSource: Sendable {
         _ rejected: CredentialGeneration,
         _ record: AuthorizationRecord,
         _ request: HTTPRequest,
-        because cause: JournalNote.Cause
+        because cause: CallNote.Cause
     ) async throws
 
     /// Records a response that doesn't reject the credential.
@@ -72,7 +72,7 @@ struct TokenSource: UnauthorizedSource {
         _ rejected: CredentialGeneration,
         _ record: AuthorizationRecord,
         _ request: HTTPRequest,
-        because cause: JournalNote.Cause
+        because cause: CallNote.Cause
     ) async throws {
         _ = try await tokens.refresher.value(
             rejecting: rejected,
@@ -142,7 +142,7 @@ struct SessionSource: UnauthorizedSource {
         _ rejected: CredentialGeneration,
         _ record: AuthorizationRecord,
         _ request: HTTPRequest,
-        because cause: JournalNote.Cause
+        because cause: CallNote.Cause
     ) async throws {
         let credential = try await refresher.value(rejecting: rejected, notes: request.notes, because: cause)
         record.note(.used(credential.generation))

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import InterceptorsSyntax
 
 /// Decides how much of a body is logged: never more than the limit, and nothing that would have to be read first.
 struct LoggedBody: Sendable {

@@ -99,8 +99,7 @@ struct RetryInterceptor: Interceptor {
 
     private func addKey(to request: inout HTTPRequest) {
         guard let makeKey, !request.method.isIdempotent, !request.headerFields.contains(.idempotencyKey),
-            // The offset says what the request is for.
-            request.context.uploadRequest?.isContinuing != true
+            request.context.callShape.mayGetIdempotencyKey
         else { return }
         request.headerFields.append(.idempotencyKey, makeKey())
     }

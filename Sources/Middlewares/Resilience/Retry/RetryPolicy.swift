@@ -102,12 +102,11 @@ public struct RetryPolicy: Sendable {
 
     static func isSafe(_ request: HTTPRequest, after answer: Result<HTTPResponse, any Error>) -> Bool {
         if request.isIdempotent { return true }
-        // The server has the upload, which asks for the offset. The same request would make a second one.
-        if request.context.uploadRequest?.creation?.isNamed() == true { return false }
+        let shape = request.context.callShape
+        if shape.hasTakenEffect?() == true { return false }
         // The outcome is that of the redirected request; the server acted on the original one.
         if answer.hasChangedMethod || answer.mayHaveActed(on: request) { return false }
-        // A server that refuses a part of an upload may have kept some of it: the upload asks how much.
-        if let response = answer.answered, request.context.uploadRequest?.isContinuing != true {
+        if let response = answer.answered, shape.refusalMeansNothingKept {
             switch response.status.code {
             case 408, 421, 425, 429: return true
             case 413, 503: return response.headerFields.contains(.retryAfter)

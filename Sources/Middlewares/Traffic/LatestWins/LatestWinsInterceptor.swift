@@ -78,7 +78,7 @@ struct LatestWinsInterceptor: Interceptor {
         guard let key = request.context.latestKey else { return try await next(request) }
         let notes = request.notes
         let call = LatestCall()
-        guard let earlier = calls.begin(call, key, request.context.callNumber) else {
+        guard let earlier = calls.begin(call, key, request.context.callShape.call) else {
             notes.add(.superseded)
             throw CancellationError()
         }

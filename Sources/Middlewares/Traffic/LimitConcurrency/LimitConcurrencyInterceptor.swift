@@ -19,7 +19,7 @@ struct LimitConcurrencyInterceptor: Interceptor {
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if Task.isRefreshingCredential { return try await next(request) }
         let scope = pool.scope(of: request)
-        let isLiveStream = request.context.isLiveStream
+        let holdsPermitUntilEnd = request.context.callShape.holdsPermitUntilEnd
         try await pool.acquire(for: scope, request)
         var response: HTTPResponse
         do {
@@ -28,7 +28,7 @@ struct LimitConcurrencyInterceptor: Interceptor {
             pool.release(for: scope)
             throw error
         }
-        guard !isLiveStream else {
+        guard holdsPermitUntilEnd else {
             pool.release(for: scope)
             return response
         }
@@ -76,7 +76,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// - A buffered response releases its permit when it arrives. A streamed response keeps the connection busy, and so holds
     ///   its permit until its body ends, fails, is discarded (`HTTPBody.discard()`) or is deallocated. Code that keeps a
     ///   streamed response without reading it also keeps the permit.
-    /// - A live stream (`HTTPContext.isLiveStream`), such as that of `Client.events`, releases its permit when its head arrives,
+    /// - A live stream (`CallShape.liveStream`), such as that of `Client.events`, releases its permit when its head arrives,
     ///   because it may last for hours. Live streams are therefore not limited while they run.
     /// - A request that refreshes a credential needs no permit (`Task.isRefreshingCredential`), because the requests that hold
     ///   the permits may be waiting for the refresh.

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import InterceptorsCore
+internal import InterceptorsInsight
 
 extension InterceptorConformance {
     static let callerLaws: [Law] = [

@@ -103,7 +103,7 @@ import Testing
             #expect(try await store.entries(for: try diskKey("a")).isEmpty)
             writer.abandon()
             try await writer.commit()
-            await store.room.incoming.settle()
+            await store.room.incoming.removeDiscarded()
             #expect(directory.files().isEmpty)
         }
     }

@@ -76,13 +76,13 @@ import Glibc
     }
 
     // The variant that couldn't be replaced must not outlive the newer response.
-    @Test func variantThatCantBeRewrittenTakesNoOtherWithIt() async throws {
+    @Test func recordThatCantBeRewrittenIsRemoved() async throws {
         let program = try #require(CacheChild.program)
         let result = try await Command.run(program, ["variants", directory.url.path])
         #expect(result.status == 0)
         let lines = result.text.split(separator: "\n").filter { !$0.contains("Error") }.map(String.init)
         #expect(
-            lines.dropFirst(3) == ["two miss 9000", "one hit 5000", "two miss 5000", "three hit 5000"],
+            lines.dropFirst(3) == ["two miss 9000", "one miss 5000", "two miss 5000", "three miss 5000"],
             "\(result.text)"
         )
     }

@@ -81,3 +81,8 @@ struct CacheChild {
     func ends() async -> ChildProcess.Ending { await process.ended() }
 }
 #endif
+
+extension DiskIncoming {
+    /// Waits until all discarded files are removed.
+    func removeDiscarded() async { await withCheckedContinuation { done in queue.async { done.resume() } } }
+}

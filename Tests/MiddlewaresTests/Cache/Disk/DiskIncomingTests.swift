@@ -52,7 +52,7 @@ import Testing
         #expect(try await fill(writers[0], 800_000) == 800_000)
         #expect(try await fill(writers[1], 800_000) < 800_000)
         other.abandon()
-        await stores[1].room.incoming.settle()
+        await stores[1].room.incoming.removeDiscarded()
         #expect(try await fill(try await begin(stores[0], "c"), 800_000) == 800_000)
     }
 
@@ -65,7 +65,7 @@ import Testing
         writer.abandon()
         #expect(directory.files().count == 1 && incoming.bytes >= 200_000)
         incoming.queue.resume()
-        await incoming.settle()
+        await incoming.removeDiscarded()
         #expect(directory.files().isEmpty && incoming.bytes == 0)
     }
 

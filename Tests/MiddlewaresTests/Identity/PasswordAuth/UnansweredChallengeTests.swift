@@ -1,4 +1,5 @@
 import Foundation
+import InterceptorsInsight
 import InterceptorsSyntax
 import InterceptorsTestSupport
 import Testing

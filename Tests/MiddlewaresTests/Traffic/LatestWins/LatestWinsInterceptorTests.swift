@@ -61,7 +61,7 @@ struct LatestWinsInterceptorTests {
     private func request(_ number: CallNumber) -> HTTPRequest {
         var request = HTTPRequest(url: apiURL)
         request.context.latestKey = "a"
-        request.context.callNumber = number
+        request.context.callShape.call = number
         return request
     }
 

@@ -40,15 +40,15 @@ extension DiskCacheStore {
         let (id, length) = (variant.id, variant.length)
         switch variant.content {
         case .inline:
-            return CacheEntry(id: id, packed: variant.packed, length: length) { range in
+            return CacheEntry(id: id, response: variant.response, length: length) { range in
                 HTTPBody(Self.part(range, of: try variant.body()))
             }
         case .later:
-            return CacheEntry(id: id, packed: variant.packed, length: length) { range in
+            return CacheEntry(id: id, response: variant.response, length: length) { range in
                 HTTPBody(try await Self.reading { Self.part(range, of: try directory.body(id, name, of: key)) })
             }
         case .file:
-            return CacheEntry(id: id, packed: variant.packed, length: length) { range in
+            return CacheEntry(id: id, response: variant.response, length: length) { range in
                 try await Self.reading {
                     let body = try directory.longBody(id, name, length: length)
                     try await body.check(range)

@@ -153,10 +153,10 @@ public final class DiskCacheStore: CacheStore {
                 guard isWanted(try directory.generations.generation(of: name.shard)) else { return false }
                 try shard.change(name, of: key, stamp: stamps.stamp(), arrival: body.incoming) { variants in
                     variants.removeAll {
-                        entries.contains($0.id) || $0.selectingFields == response.selectingFields
+                        entries.contains($0.id) || $0.response.selectingFields == response.selectingFields
                     }
                     variants.append(new)
-                    variants.removeFirst(max(0, variants.count - DiskRecord.variantLimit))
+                    variants.removeFirst(max(0, variants.count - CacheKey.variantLimit))
                     return true
                 }
                 return true
@@ -171,7 +171,7 @@ public final class DiskCacheStore: CacheStore {
         try await access.withShard(name.shard) { shard in
             try shard.change(name, of: key, stamp: stamps.stamp()) { variants in
                 guard let index = variants.firstIndex(where: { $0.id == entry }) else { return false }
-                variants[index].packed = PackedResponse(response)
+                variants[index].response = response
                 return true
             }
         }

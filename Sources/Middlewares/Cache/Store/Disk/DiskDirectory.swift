@@ -14,7 +14,7 @@ internal import Android
 /// The open directory of a store.
 ///
 /// ```
-/// http-cache-3/
+/// http-cache-4/
 ///     key              the key of the digests, 32 bytes
 ///     usage            the counts of each shard, 6 KB
 ///     generations      the generation of each shard, 2 KB
@@ -28,7 +28,7 @@ internal import Android
 /// can't redirect the store.
 final class DiskDirectory: Sendable {
     private static let prefix = "http-cache-"
-    private static let version = 3
+    private static let version = 4
     /// The name contains the version of the layout, so that no other version reads these files.
     static let name = prefix + "\(version)"
     private static let temporaries = "incoming"
@@ -231,8 +231,7 @@ final class DiskDirectory: Sendable {
     // Holds a record with one response, and the head of most others.
     private static let firstRead = 96 << 10
 
-    /// Reads a record without locking. Renaming replaces a record as a whole; only the bytes that mark removed variants are
-    /// written in place, each by itself.
+    /// Reads a record without locking. Renaming replaces a record as a whole.
     ///
     /// - Parameter isWhole: whether to read all its bodies, however many and long.
     static func read(_ file: OpenFile, isWhole: Bool = false) throws -> (DiskRecord, modified: Int64) {

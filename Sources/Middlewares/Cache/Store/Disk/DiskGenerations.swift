@@ -1,13 +1,8 @@
 /// The generation of each shard, in a file of 2 KB that all stores over the directory share.
 ///
-/// | step | generation | lock of the shard |
-/// | --- | --- | --- |
-/// | snapshot | read before the record | not held |
-/// | commit | read, and compared by the cache's closure | held until the record is visible |
-/// | invalidation | changed, then the lock is acquired and entries are removed | held for the removal only |
-///
-/// ``CacheCommit`` says why neither order leaves an old response behind. After a cleaner has removed the file, stores may have
-/// different ones: every step compares the file's identity (``DiskDirectory/isIntact``).
+/// A commit reads it while it holds the shard's lock; an invalidation changes it before it acquires the lock: see ``CacheStore``.
+/// After a cleaner has removed the file, stores may have different ones: every step compares the file's identity
+/// (``DiskDirectory/isIntact``).
 ///
 /// An invalidation writes 8 random bytes: it needs no read before, and no generation repeats. It also keeps out responses in
 /// progress for the other keys of the shard; each costs a request to the server. Missing bytes count as zero.

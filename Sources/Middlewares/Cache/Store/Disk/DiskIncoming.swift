@@ -75,7 +75,4 @@ final class DiskIncoming: Sendable {
             withExtendedLifetime(file) {}
         }
     }
-
-    /// Waits until all discarded files are removed.
-    func settle() async { await withCheckedContinuation { done in queue.async { done.resume() } } }
 }

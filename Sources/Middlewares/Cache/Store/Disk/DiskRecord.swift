@@ -5,7 +5,6 @@ internal import InterceptorsCore
 /// | bytes | content |
 /// | --- | --- |
 /// | 8 | a mark that includes the version of the format |
-/// | 16 | a byte for each variant: whether it was removed in place |
 /// | 8 | the checksum of the rest of the head |
 /// | 8 | the length of the file |
 /// | 8 | the length of the head |
@@ -13,8 +12,7 @@ internal import InterceptorsCore
 /// | … | the short bodies, one after another |
 ///
 /// Numbers are little-endian; texts and lists begin with their length. A lookup reads the head and the first bodies, and checks
-/// the head. A body is checked when it is read. The bytes that mark removed variants are outside the checksum, so that one byte
-/// can be written in place.
+/// the head. A body is checked when it is read.
 struct DiskRecord {
     struct Variant {
         enum Content {
@@ -27,45 +25,25 @@ struct DiskRecord {
         }
 
         var id: UInt64
-        var packed: PackedResponse
+        var response: CachedResponse
         var length: Int64
         var content: Content
         /// The checksum of a body in the record, if the record was read from a file.
         var sum: UInt64?
-        /// The index of the variant in its file, which says where to mark it as removed.
-        var slot = 0
 
         var isInFile: Bool { if case .file = content { true } else { false } }
-        var response: CachedResponse { packed.response }
-        var selectingFields: HTTPFields { packed.selectingFields }
-
-        init(id: UInt64, response: CachedResponse, length: Int64, content: Content) {
-            self.init(id: id, packed: PackedResponse(response), length: length, content: content)
-        }
-
-        init(id: UInt64, packed: PackedResponse, length: Int64, content: Content) {
-            self.id = id
-            self.packed = packed
-            self.length = length
-            self.content = content
-        }
     }
 
     /// The bytes aren't what was written.
     struct Damage: Error {}
 
-    /// The maximum variants of a key. A response with more varies by values that never repeat.
-    static let variantLimit = 16
     /// The maximum bytes of a record. Longer than any real record, because variants are limited here and fields by transports.
     static let limit = 8 << 20
-    /// The offset of the bytes that mark removed variants.
-    static let strikes = 8
-    static let struck: UInt8 = 0xFF
 
-    // "HTTPcch2"
-    private static let mark: UInt64 = 0x3268_6363_5054_5448
-    private static let checked = 32
-    private static let start = 48
+    // "HTTPcch3"
+    private static let mark: UInt64 = 0x3368_6363_5054_5448
+    private static let checked = 16
+    private static let start = 32
     // Longer than any disk, and small enough that no sum overflows.
     private static let lengthLimit: Int64 = 1 << 48
 
@@ -80,7 +58,7 @@ struct DiskRecord {
     func encoded() throws(Damage) -> [UInt8] {
         var writer = ByteWriter()
         writer.append(Self.mark)
-        for _ in 0..<5 { writer.append(UInt64(0)) }
+        for _ in 0..<3 { writer.append(UInt64(0)) }
         writer.append(key.partition)
         writer.append(key.url)
         writer.append(UInt64(variants.count))
@@ -94,16 +72,15 @@ struct DiskRecord {
                 throw Damage()
             }
             for number in [variant.id, UInt64(variant.length), variant.isInFile ? 1 : 0, sum] { writer.append(number) }
-            writer.append(UInt64(variant.packed.bytes.count))
-            writer.bytes += variant.packed.bytes
+            writer.append(variant.response)
         }
         let head = writer.bytes.count
         for body in bodies { writer.bytes += body }
         writer.bytes.withUnsafeMutableBytes { bytes in
-            bytes.storeBytes(of: UInt64(bytes.count).littleEndian, toByteOffset: 32, as: UInt64.self)
-            bytes.storeBytes(of: UInt64(head).littleEndian, toByteOffset: 40, as: UInt64.self)
+            bytes.storeBytes(of: UInt64(bytes.count).littleEndian, toByteOffset: 16, as: UInt64.self)
+            bytes.storeBytes(of: UInt64(head).littleEndian, toByteOffset: 24, as: UInt64.self)
             let sum = Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[Self.checked..<head]))
-            bytes.storeBytes(of: sum.littleEndian, toByteOffset: 24, as: UInt64.self)
+            bytes.storeBytes(of: sum.littleEndian, toByteOffset: 8, as: UInt64.self)
         }
         return writer.bytes
     }
@@ -115,7 +92,7 @@ struct DiskRecord {
         guard bytes.count >= start else { throw Damage() }
         var reader = ByteReader(bytes[...])
         let mark = try reader.number()
-        for _ in 0..<3 { _ = try reader.number() }
+        _ = try reader.number()
         let (length, head) = (try reader.number(), try reader.number())
         guard mark == Self.mark, length == UInt64(size), head >= UInt64(start), head <= length else { throw Damage() }
         return Int(head)
@@ -133,7 +110,7 @@ struct DiskRecord {
         guard head <= bytes.count else { throw Damage() }
         let (sum, actual) = bytes.withUnsafeBytes { bytes in
             (
-                UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 24, as: UInt64.self)),
+                UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)),
                 Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[Self.checked..<head]))
             )
         }
@@ -141,40 +118,35 @@ struct DiskRecord {
         var reader = ByteReader(bytes[Self.start..<head])
         key = CacheKey(partition: try reader.text(), text: try reader.text())
         let count = try reader.count()
-        guard count <= Self.variantLimit else { throw Damage() }
+        guard count <= CacheKey.variantLimit else { throw Damage() }
         variants = []
         var body = head
-        for slot in 0..<count {
-            var variant = try Self.variant(&reader, like: variants.last?.packed)
-            variant.slot = slot
+        for _ in 0..<count {
+            var variant = try Self.variant(&reader)
             if !variant.isInFile {
                 let end = body + Int(variant.length)
                 guard end <= size else { throw Damage() }
                 variant.content = end <= bytes.count ? .inline(bytes[body..<end]) : .later(Int64(body))
                 body = end
             }
-            switch bytes[Self.strikes + slot] {
-            case 0: variants.append(variant)
-            case Self.struck: break
-            default: throw Damage()
-            }
+            variants.append(variant)
         }
-        guard reader.isAtEnd, body == size, Self.isUnused(bytes, from: count) else { throw Damage() }
+        guard reader.isAtEnd, body == size else { throw Damage() }
     }
 
-    private static func isUnused(_ bytes: [UInt8], from count: Int) -> Bool {
-        bytes[(strikes + count)..<(strikes + variantLimit)].allSatisfy { $0 == 0 }
-    }
-
-    private static func variant(_ reader: inout ByteReader, like other: PackedResponse?) throws(Damage) -> Variant {
+    private static func variant(_ reader: inout ByteReader) throws(Damage) -> Variant {
         let id = try reader.number()
         let length = Int64(bitPattern: try reader.number())
         guard 0...lengthLimit ~= length else { throw Damage() }
         let (flags, sum) = (try reader.number(), try reader.number())
-        let packed = try PackedResponse(try reader.slice(try reader.count()), like: other)
-        var variant = Variant(id: id, packed: packed, length: length, content: flags & 1 != 0 ? .file : .inline([]))
-        variant.sum = sum
-        return variant
+        let response = try reader.response()
+        return Variant(
+            id: id,
+            response: response,
+            length: length,
+            content: flags & 1 != 0 ? .file : .inline([]),
+            sum: sum
+        )
     }
 }
 

@@ -66,9 +66,7 @@ struct LockedShard {
         let gone = (old.record?.variants ?? []).filter { variant in !variants.contains { $0.id == variant.id } }
         let base = try amount()
         guard !variants.isEmpty else {
-            try files.remove(name.file)
-            try removeBodies(of: gone, name)
-            return try directory.usage.write(base - old.amount, of: shard)
+            return try remove(name, gone, base - old.amount)
         }
         let record = DiskRecord(key: key, variants: variants)
         let size: Int64
@@ -77,7 +75,8 @@ struct LockedShard {
         } catch {
             let isRemoval = variants.allSatisfy { variant in before.contains { $0.id == variant.id } }
             guard isRemoval, variants.count < before.count else { throw error }
-            return try strikeOut(gone, variants, name, base - old.amount)
+            // A full disk must not keep a removal from succeeding: the whole record goes.
+            return try remove(name, before, base - old.amount)
         }
         // The record no longer names them: the next sweep removes a file that stays.
         try? removeBodies(of: gone, name)
@@ -111,27 +110,10 @@ struct LockedShard {
         return size
     }
 
-    /// Removes variants by marking them in place, which needs no room on a full disk and keeps the other variants.
-    ///
-    /// A mark is one byte, so a process that is killed leaves it written or not. If marking fails too, the whole record is
-    /// removed, because an invalidation must never leave an entry behind.
-    private func strikeOut(
-        _ gone: [DiskRecord.Variant],
-        _ rest: [DiskRecord.Variant],
-        _ name: DiskName,
-        _ base: DiskUsage.Amount
-    ) throws {
-        do {
-            let file = try OpenFile.open(name.file, in: files, O_RDWR)
-            for variant in gone { try file.write([DiskRecord.struck], at: Int64(DiskRecord.strikes + variant.slot)) }
-            try removeBodies(of: gone, name)
-            let size = amount(of: Int(try file.status().size), rest)
-            try directory.usage.write(base + DiskUsage.Amount(entries: 1, bytes: size), of: shard)
-        } catch {
-            try files.remove(name.file)
-            try removeBodies(of: gone + rest, name)
-            try directory.usage.write(base, of: shard)
-        }
+    private func remove(_ name: DiskName, _ variants: [DiskRecord.Variant], _ rest: DiskUsage.Amount) throws {
+        try files.remove(name.file)
+        try removeBodies(of: variants, name)
+        try directory.usage.write(rest, of: shard)
     }
 
     // A damaged record counts with its length, and is replaced. An unreadable record may be intact: the error is thrown.

@@ -21,6 +21,18 @@ struct ByteWriter {
     }
 }
 
+extension ByteWriter {
+    mutating func append(_ response: CachedResponse) {
+        append(UInt64(response.status.code))
+        append(response.status.reasonPhrase)
+        append(UInt64(bitPattern: response.initialAge))
+        append(UInt64(bitPattern: response.responseTime))
+        append(UInt64(response.needsValidation ? 1 : 0))
+        append(response.selectingFields)
+        append(response.headerFields)
+    }
+}
+
 struct ByteReader {
     private let bytes: ArraySlice<UInt8>
     private(set) var offset: Int
@@ -31,8 +43,6 @@ struct ByteReader {
     }
 
     var isAtEnd: Bool { offset == bytes.endIndex }
-
-    func taken(since start: Int) -> ArraySlice<UInt8> { bytes[start..<offset] }
 
     private mutating func take(_ count: Int) throws(DiskRecord.Damage) -> Range<Int> {
         guard count >= 0, count <= bytes.endIndex - offset else { throw DiskRecord.Damage() }
@@ -54,26 +64,13 @@ struct ByteReader {
         return Int(count)
     }
 
-    private mutating func takeText() throws(DiskRecord.Damage) -> Range<Int> {
+    mutating func text() throws(DiskRecord.Damage) -> String {
         let head = try take(4).lowerBound
         let length = bytes.withUnsafeBytes {
             UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: head, as: UInt32.self))
         }
-        return try take(Int(length))
-    }
-
-    mutating func skipText() throws(DiskRecord.Damage) { _ = try takeText() }
-
-    mutating func text() throws(DiskRecord.Damage) -> String {
-        let range = try takeText()
+        let range = try take(Int(length))
         return bytes.withUnsafeBytes { String(decoding: UnsafeRawBufferPointer(rebasing: $0[range]), as: UTF8.self) }
-    }
-
-    mutating func skipFields() throws(DiskRecord.Damage) {
-        for _ in 0..<(try count()) {
-            try skipText()
-            try skipText()
-        }
     }
 
     mutating func fields() throws(DiskRecord.Damage) -> HTTPFields {
@@ -85,8 +82,20 @@ struct ByteReader {
         return fields
     }
 
-    mutating func slice(_ count: Int) throws(DiskRecord.Damage) -> ArraySlice<UInt8> {
-        _ = try take(count)
-        return taken(since: offset - count)
+    mutating func response() throws(DiskRecord.Damage) -> CachedResponse {
+        let code = Int(truncatingIfNeeded: try number())
+        guard let status = HTTPResponse.Status(code: code, reasonPhrase: try text()) else { throw DiskRecord.Damage() }
+        let initialAge = Int64(bitPattern: try number())
+        let responseTime = Int64(bitPattern: try number())
+        let needsValidation = try number() != 0
+        let selectingFields = try fields()
+        return CachedResponse(
+            status: status,
+            headerFields: try fields(),
+            selectingFields: selectingFields,
+            initialAge: initialAge,
+            responseTime: responseTime,
+            needsValidation: needsValidation
+        ).parse()
     }
 }

@@ -1,0 +1,201 @@
+public import Foundation
+internal import Interceptors
+
+/// One call in a ``Journal``: what each interceptor received, changed and decided, and what went over the wire.
+///
+/// A call is a tree of steps. The first step is the outermost interceptor; the steps below a step are the runs of the rest of the
+/// chain that it started, such as the attempts of `retry`. A step of the transport has no steps below.
+///
+/// All text is redacted as the journal's `Redaction` says.
+public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
+    /// The call's number in its journal, from 1, in the order in which calls began.
+    public let id: Int
+    /// The wall clock's time at which the call began.
+    public let startedAt: Date
+    /// The number of the call that this call was made for, such as the one whose 401 began a refresh, or whose request is sent
+    /// again; `nil` for the app's other calls.
+    public let parentID: Int?
+    /// The outermost step. `nil` if nothing of the call fitted into the journal's limit.
+    public let root: Step?
+    /// The number of steps, notes and fields that didn't fit into the journal's limit of bytes per call.
+    public let omittedCount: Int
+
+    package init(id: Int, startedAt: Date, parentID: Int? = nil, root: Step?, omittedCount: Int = 0) {
+        self.id = id
+        self.startedAt = startedAt
+        self.parentID = parentID
+        self.root = root
+        self.omittedCount = omittedCount
+    }
+
+    /// One run of one element of the chain.
+    public struct Step: Sendable, Hashable, Codable {
+        /// The element's name as a chain spells it, such as `retry`, or the transport's type, such as `CurlTransport`.
+        public let name: String
+        /// Whether the step is the transport: an attempt that left the chain.
+        public internal(set) var isTransport: Bool
+        /// The time from the call's begin to the step's begin.
+        public let start: Duration
+        /// The time from the step's begin to its outcome; `nil` while the step runs.
+        public var duration: Duration?
+        /// The request as it arrived at this step.
+        public let request: Message
+        /// The response as it left this step, with the step's status; `nil` while the step runs, or if it threw.
+        public var response: Message?
+        /// The error that left this step, in redacted form; `nil` if it returned a response, or still runs.
+        public var error: Failure?
+        /// The durations of the exchange's steps, if the transport measured them. Only on a transport's step.
+        public var timings: Timings?
+        /// The HTTP version of the response, such as `HTTP/2`, if the transport knows it. Only on a transport's step.
+        public var httpVersion: String?
+        /// The IP address of the connection's peer, if the transport knows it. Only on a transport's step.
+        public var remoteAddress: String?
+        /// The port of the connection's peer, if the transport knows it. Only on a transport's step.
+        public var remotePort: Int?
+        /// The reasons for the step's decisions, in the order in which it noted them.
+        public var notes: [CallNote] = []
+        /// For each note, the number of ``steps`` that had begun before it.
+        public var noteIndices: [Int] = []
+        /// The runs of the rest of the chain that this step started, in the order in which they began.
+        public var steps: [Step] = []
+
+        package init(name: String, isTransport: Bool = false, start: Duration, request: Message) {
+            self.name = name
+            self.isTransport = isTransport
+            self.start = start
+            self.request = request
+        }
+    }
+
+    /// The head of a request or a response, and what is known of its body.
+    public struct Message: Sendable, Hashable, Codable {
+        /// The request's method; `nil` on a response.
+        public var method: String?
+        /// The redacted URL.
+        public var url: String?
+        /// The response's status code; `nil` on a request.
+        public var status: Int?
+        /// The fields in their order, with redacted values.
+        public var fields: [Field]
+        /// The kind and size of the body, and its content as far as it was kept.
+        public var body: Body
+        /// Whether only the status of a response was kept, because the call had used up its room. Its fields and its body aren't
+        /// known.
+        public var isCut = false
+
+        package init(
+            method: String? = nil,
+            url: String? = nil,
+            status: Int? = nil,
+            fields: [Field] = [],
+            body: Body = Body()
+        ) {
+            self.method = method
+            self.url = url
+            self.status = status
+            self.fields = fields
+            self.body = body
+        }
+    }
+
+    /// A field with a redacted value.
+    public struct Field: Sendable, Hashable, Codable {
+        /// The name as spelled in the message.
+        public let name: String
+        /// The value; a secret is replaced.
+        public let value: String
+        /// The number of times that a step replaced the value by another one that has the same text here, such as a secret by
+        /// another secret.
+        public internal(set) var revision = 0
+
+        package init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The kind and size of a body, and its content as far as it was kept. A stream's content is never read for the journal.
+    public struct Body: Sendable, Hashable, Codable {
+        /// Whether the content is a stream: then only its size is known.
+        public var isStream: Bool
+        /// The number of bytes; for a stream, those that were read; `nil` while unknown.
+        public var size: Int64?
+        /// The content as redacted text, up to the journal's limit; `nil` for a stream, for bytes that are no text, or if the
+        /// journal keeps no bodies.
+        public var text: String?
+        /// Whether `text` is only the beginning of the content.
+        public var isCut: Bool
+        /// The number of times that a step replaced the content in memory by another one that is the same here: its difference is a
+        /// secret, or was cut.
+        public internal(set) var revision = 0
+
+        package init(isStream: Bool = false, size: Int64? = 0, text: String? = nil, isCut: Bool = false) {
+            self.isStream = isStream
+            self.size = size
+            self.text = text
+            self.isCut = isCut
+        }
+    }
+
+    /// An error in redacted form.
+    public struct Failure: Sendable, Hashable, Codable {
+        /// The error's type, such as `StatusError`.
+        public let type: String
+        /// The code of an `HTTPError`.
+        public let code: String?
+        /// The redacted message.
+        public let message: String
+        /// Whether the call was cancelled.
+        public let isCancellation: Bool
+
+        package init(type: String, code: String? = nil, message: String, isCancellation: Bool = false) {
+            self.type = type
+            self.code = code
+            self.message = message
+            self.isCancellation = isCancellation
+        }
+    }
+
+    /// The durations of an exchange's steps, as in `TransferTimings`.
+    public struct Timings: Sendable, Hashable, Codable {
+        /// Until the host's address was found.
+        public let nameLookup: Duration
+        /// Until the connection was established.
+        public let connect: Duration
+        /// Until the TLS handshake was complete.
+        public let tls: Duration
+        /// Until the first byte of the response arrived.
+        public let firstByte: Duration
+        /// Until the exchange ended. For a streamed response, until its head arrived.
+        public let total: Duration
+        /// Whether the exchange used a kept-alive connection.
+        public let reusedConnection: Bool
+
+        package init(
+            nameLookup: Duration,
+            connect: Duration,
+            tls: Duration,
+            firstByte: Duration,
+            total: Duration,
+            reusedConnection: Bool
+        ) {
+            self.nameLookup = nameLookup
+            self.connect = connect
+            self.tls = tls
+            self.firstByte = firstByte
+            self.total = total
+            self.reusedConnection = reusedConnection
+        }
+    }
+}
+
+extension JournalCall {
+    /// The time from the call's begin to its response (for a stream: to its head) or error; `nil` while it runs.
+    public var duration: Duration? { root?.duration }
+
+    /// The transport's steps: what went over the wire, in the order in which they began.
+    public var attempts: [Step] {
+        func attempts(of step: Step) -> [Step] { step.isTransport ? [step] : step.steps.flatMap(attempts) }
+        return root.map(attempts) ?? []
+    }
+}

@@ -1,0 +1,69 @@
+internal import Interceptors
+
+/// The calls of a ``Journal`` as they change: each element is a call in its present state.
+///
+/// The sequence begins with the calls that are there. A call comes again after each change: a step's begin or end, a note, a
+/// stream's end. Changes that come faster than they are read are joined: the reader gets the newest state, and nothing grows
+/// beyond the journal's limit of calls.
+///
+/// Each iterator gets all changes. The sequence ends only when the reader's task is cancelled.
+public struct JournalUpdates: AsyncSequence, Sendable {
+    /// A call in its present state.
+    public typealias Element = JournalCall
+    /// Reading never fails.
+    public typealias Failure = Never
+
+    let journal: Journal
+
+    /// Starts to listen.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(listening: JournalListening(to: journal)) }
+
+    /// Reads the calls as they change.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let listening: JournalListening
+
+        /// The next call that has changed; `nil` if the task is cancelled.
+        public mutating func next() async -> JournalCall? { await listening.next() }
+
+        /// The next call that has changed; `nil` if the task is cancelled.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> JournalCall? {
+            await listening.next()
+        }
+    }
+}
+
+/// Listens to a journal until it is released.
+private final class JournalListening: Sendable {
+    private let journal: Journal
+    private let listener: JournalListener
+    private let id: Int
+
+    init(to journal: Journal) {
+        self.journal = journal
+        // Added before it gets the calls that are there, so that no change is missed.
+        listener = JournalListener(limit: journal.limit)
+        id = journal.listeners.add(listener)
+        journal.tellAll(to: listener)
+    }
+
+    deinit { journal.listeners.remove(id) }
+
+    func next() async -> JournalCall? {
+        while let id = await listener.next() {
+            // The journal may have dropped the call meanwhile.
+            if let call = journal[id] { return call }
+        }
+        return nil
+    }
+}
+
+extension Journal {
+    /// The calls as they change, for a screen that shows them live.
+    ///
+    /// ```swift
+    /// for await call in journal.updates {
+    ///     print(call.id, call.explained)
+    /// }
+    /// ```
+    public var updates: JournalUpdates { JournalUpdates(journal: self) }
+}

@@ -1,0 +1,49 @@
+public import InterceptorsTransport
+
+/// What interceptors may do with a request and its response.
+///
+/// The code that makes a request says it, so that no interceptor needs to know what the request is for. A client's events say, for
+/// example, that no cache stores them and that they hold no permit.
+public struct CallShape: Sendable {
+    /// Whether a cache may answer the request, if its method is safe, and store the response.
+    public var mayStore = true
+    /// Whether an interceptor may compress the content.
+    public var mayCompress = true
+    /// Whether an interceptor may send the content again although the server may have acted on it, if the method or an
+    /// `Idempotency-Key` allows it.
+    public var mayResend = true
+    /// Whether an interceptor may add an `Idempotency-Key`.
+    public var mayGetIdempotencyKey = true
+    /// Whether `limitConcurrency` releases the request's permit at the end of the response's body, and not at its head.
+    public var holdsPermitUntilEnd = true
+    /// Whether a response such as 429 proves that the server has kept nothing of the content.
+    public var refusalMeansNothingKept = true
+    /// Whether the server has taken the request's effect by now, so that the same request would have it twice.
+    public var hasTakenEffect: (@Sendable () -> Bool)?
+    /// Called before the same content is sent again because the server has refused or redirected the request.
+    public var willResend: (@Sendable () -> Void)?
+    /// The number of the call, if the call may send several requests.
+    package var call: CallNumber?
+
+    /// The shape of a usual request: every interceptor may do its work.
+    public init() {}
+
+    /// A response that may last for hours: no cache stores it, and the permit is released at its head, so that a few streams don't stop
+    /// all other requests.
+    public static var liveStream: Self {
+        var shape = Self()
+        shape.mayStore = false
+        shape.holdsPermitUntilEnd = false
+        return shape
+    }
+}
+
+extension HTTPContext {
+    private enum ShapeKey: HTTPContextKey { static var defaultValue: CallShape { CallShape() } }
+
+    /// On a request: what interceptors may do with it.
+    public var callShape: CallShape {
+        get { self[ShapeKey.self] }
+        set { self[ShapeKey.self] = newValue }
+    }
+}

@@ -1,0 +1,172 @@
+public import InterceptorsCore
+
+// The notes of this module's interceptors. The names of decisions are part of what a journal's readers rely on.
+extension CallNote {
+    /// Why an interceptor decided as it did: the outcome of an attempt.
+    public struct Cause: Sendable, CustomStringConvertible {
+        /// The cause as part of a sentence, such as `the status was 503`.
+        public let description: String
+
+        /// The status of a response.
+        public static func status(_ status: HTTPResponse.Status) -> Self {
+            Self(description: "the status was \(status.code)")
+        }
+
+        /// An error, named by its type and code.
+        public static func error(_ error: any Error) -> Self {
+            let name = (error as? any HTTPError)?.qualifiedCode ?? "\(type(of: error))"
+            return Self(description: "it failed with \(name)")
+        }
+
+        static let expired = Self(description: "it has expired")
+        static let missing = Self(description: "there is none yet")
+
+        /// The status of an outcome, or its error if there is no response.
+        static func outcome(_ outcome: Result<HTTPResponse, any Error>) -> Self {
+            if let response = outcome.answered { return .status(response.status) }
+            if case .failure(let failure) = outcome { return .error(failure) }
+            return Self(description: "its outcome was refused")
+        }
+    }
+
+    /// The request is sent again after a wait.
+    public static func retry(after wait: Duration, _ cause: Cause) -> Self {
+        Self("retry", wait > .zero ? "again after \(wait.logged), because \(cause)" : "again at once, because \(cause)")
+    }
+
+    /// The request isn't sent again, although its outcome was worth another attempt.
+    public static func notRetried(_ stop: RetryStop, _ cause: Cause) -> Self {
+        let reason: String =
+            switch stop {
+            case .attemptsUsedUp: "the attempts are used up"
+            case .notIdempotent: "the request isn't idempotent, and the server may have acted on it"
+            case .bodyNotReplayable: "the body is a one-shot stream that was read"
+            case .retryAfterTooLong: "the server asks for a longer wait than the policy allows"
+            case .deadline: "the deadline leaves no time"
+            case .budgetUsedUp: "the budget of retries is used up"
+            case .cancelled: "the call was cancelled"
+            default: stop.rawValue
+            }
+        return Self("notRetried", "\(cause), and \(reason)")
+    }
+
+    static func notWorthRetrying(_ cause: Cause) -> Self {
+        Self("notRetried", "\(cause), which the policy doesn't repeat")
+    }
+
+    // MARK: Credentials
+
+    static func refresh(_ cause: Cause, isJoined: Bool) -> Self {
+        Self(
+            isJoined ? "refreshJoined" : "refreshBegun",
+            isJoined ? "waits for the running refresh, because \(cause)" : "renews the credential, because \(cause)"
+        )
+    }
+
+    static let sentAgain = Self("sentAgain", "with the new credential")
+
+    static func notRefreshed(_ reason: String) -> Self { Self("notRefreshed", reason) }
+
+    static func tokenWithheld(_ reason: String) -> Self { Self("tokenWithheld", reason) }
+
+    static func challengeAnswered(_ cause: Cause) -> Self {
+        Self("challengeAnswered", "sends the request again with a password, because \(cause)")
+    }
+
+    static func challengeUnanswered(_ reason: String) -> Self { Self("challengeUnanswered", reason) }
+
+    // MARK: Cache
+
+    static func cache(_ outcome: CacheOutcome) -> Self {
+        let decision =
+            switch outcome.result {
+            case .hit: "cacheHit"
+            case .stale: "cacheStale"
+            case .revalidated: "cacheRevalidated"
+            case .unsatisfiable: "cacheUnsatisfiable"
+            default: "cacheMiss"
+            }
+        var parts: [String] = []
+        if let age = outcome.age { parts.append("age \(age.logged)") }
+        if let reason = outcome.staleReason { parts.append("served stale: \(reason)") }
+        if let reason = outcome.forwardReason { parts.append("asked the server: \(reason)") }
+        if outcome.storing != .unchanged { parts.append("\(outcome.storing)") }
+        return Self(decision, parts.joined(separator: ", "))
+    }
+
+    static let revalidatesInBackground = Self(
+        "revalidatesInBackground",
+        "asks the server after the stale response was served"
+    )
+
+    // MARK: Redirects
+
+    static func redirect(_ redirect: Redirect) -> Self { Self("redirect", "\(redirect)") }
+
+    static func redirectStopped(_ redirect: Redirect) -> Self {
+        Self("redirectStopped", "the policy doesn't follow \(redirect)")
+    }
+
+    static func credentialsDropped(_ names: [String]) -> Self {
+        Self("credentialsDropped", "another origin doesn't get \(names.joined(separator: ", "))")
+    }
+
+    // MARK: Sharing and sending twice
+
+    static func coalesced(with callID: Int?) -> Self {
+        Self("coalesced", "shares the exchange of an identical request", callID: callID)
+    }
+
+    static func hedged(after delay: Duration) -> Self {
+        Self("hedged", "sends a second time, because there was no response within \(delay.logged)")
+    }
+
+    static func hedgeWon(by number: Int) -> Self {
+        Self("hedgeWon", "the \(number == 1 ? "first" : "second") attempt's outcome is returned")
+    }
+
+    static let superseded = Self("superseded", "a later call with the same key cancelled this one")
+
+    // MARK: Limits
+
+    static func waited(for permit: String) -> Self { Self("waited", "got \(permit) after waiting in line") }
+
+    static func waitedForNetwork(_ wait: NetworkWait) -> Self {
+        let time = wait.duration.logged
+        let text = wait.isSatisfied ? "a network came after \(time)" : "none that it may use came within \(time)"
+        return Self("waitedForNetwork", text)
+    }
+
+    static func refused(_ error: LimitError) -> Self {
+        Self(error.code == .circuitOpen ? "circuitOpen" : "limited", error.message)
+    }
+
+    static let circuitProbed = Self("circuitProbed", "the request tests whether the host has recovered")
+
+    static func deadline(_ remaining: Duration) -> Self { Self("deadline", "\(max(.zero, remaining).logged) are left") }
+
+    static func timedOut(_ message: String) -> Self { Self("timedOut", message) }
+
+    static func fault(_ text: String) -> Self { Self("fault", text) }
+
+    // MARK: Content
+
+    static let envelopeOpened = Self("envelopeOpened", "the payload replaces the envelope")
+
+    static func envelopeRefused(_ reason: String) -> Self { Self("envelopeRefused", reason) }
+
+    static func compressed(from size: Int64?, to compressed: Int64?) -> Self {
+        guard let size, let compressed else { return Self("compressed", "gzip, while it is sent") }
+        return Self("compressed", "gzip, from \(size) to \(compressed) bytes")
+    }
+}
+
+extension Result where Success == HTTPResponse, Failure == any Error {
+    /// Whether it is an error, or a response with a status of 400 or more.
+    var isFailure: Bool {
+        switch self {
+        case .success(let response): response.status.code >= 400
+        case .failure: true
+        }
+    }
+}

@@ -1,0 +1,110 @@
+internal import Interceptors
+internal import InterceptorsSyntax
+
+/// A missing range of a representation.
+struct RangeDemand: Sendable, Hashable {
+    let representation: Representation
+    /// The bytes to ask for.
+    let range: Range<Int64>
+
+    init(_ representation: Representation, _ range: Range<Int64>) {
+        self.representation = representation
+        self.range = range
+    }
+
+    /// The first missing range, or `nil` to ask for the whole.
+    ///
+    /// - Parameter held: the bytes that are there. If all are there, the last one is asked for once more, because the response
+    ///   must still say whether they are the server's current version. A 416 would not.
+    init?(_ representation: Representation, held: ByteSet) {
+        let total = representation.total
+        guard held.count > 0, held.end <= total else { return nil }
+        let range = held.firstGap(upTo: total) ?? total - 1..<total
+        guard range != 0..<total else { return nil }
+        self.init(representation, range)
+    }
+
+    /// Adds the fields that ask for the range, or for the whole if the representation has changed.
+    func add(to fields: inout HTTPFields) {
+        let isRest = range.upperBound == representation.total
+        fields[.range] = isRest ? "bytes=\(range.lowerBound)-" : "bytes=\(range.lowerBound)-\(range.upperBound - 1)"
+        fields[.ifRange] = representation.validator.text
+    }
+}
+
+/// How the codings of a response are treated (RFC 9110 §8.4).
+enum CodedContent: Sendable, Hashable {
+    /// The request asks for content without codings.
+    case avoided
+    /// The transport chooses the codings, and decodes the content.
+    case decoded
+    /// The caller chooses the codings, and gets the content as it was sent.
+    case accepted
+}
+
+/// How a response's content relates to the bytes of the part (RFC 9110 §14, §15.3.7, §15.5.17).
+enum DownloadDecision: Sendable, Hashable {
+    /// The content is whole and replaces all bytes. Without a representation, no later request can ask for the rest.
+    case replace(Representation?)
+    /// The content continues the bytes: it belongs to this range.
+    case append(Range<Int64>)
+    /// Neither the content nor the part is usable: request the whole.
+    case startOver
+    /// The content is coded although no coding was asked for: ask again, and let the transport decode it.
+    case askForDecoded
+    /// The content is unusable, and another attempt would get the same.
+    case refuse(HTTPErrorCode, reason: String)
+
+    /// Decides about a response whose status is a success, a 416, or any that the caller accepts.
+    ///
+    /// - Parameters:
+    ///   - demand: the part that the request asked for; `nil` if it asked for the whole.
+    ///   - codings: how the request treats codings.
+    ///   - mayBePartial: whether the caller may have asked for a range itself, so that any content is taken as it is.
+    init(
+        _ response: HTTPResponse,
+        to demand: RangeDemand?,
+        codings: CodedContent = .avoided,
+        mayBePartial: Bool = false
+    ) {
+        let fields = response.headerFields
+        switch (response.status.code, demand) {
+        case (206, let demand?):
+            self = Self.range(in: fields, for: demand).map { .append($0) } ?? .startOver
+        case (206, nil) where !mayBePartial:
+            self = .refuse(
+                .invalidRange,
+                reason: "The server sent part of the content, although the request named no range."
+            )
+        case (416, _?):
+            self = .startOver
+        case (let code, _) where !mayBePartial && code != 200 && code != 203:
+            self = .refuse(.unacceptedStatus, reason: "The status \(response.status) has no content to save.")
+        case _ where codings == .avoided && ContentDecoding.isCoded(fields):
+            self = .askForDecoded
+        case _ where codings == .decoded && ContentDecoding.isCoded(fields):
+            self = .refuse(.invalidResponse, reason: "The content is in a coding that the transport didn't ask for.")
+        case (200, _):
+            self = .replace(Representation(of: fields))
+        default:
+            self = .replace(nil)
+        }
+    }
+
+    /// Whether a response says that its server answers requests for ranges (RFC 9110 §14.3).
+    static func invitesRanges(_ response: HTTPResponse) -> Bool {
+        let units = response.headerFields[values: .acceptRanges].flatMap(TokenList.firstWords)
+        return response.status == 206 || response.status == 200 && units == ["bytes"]
+    }
+
+    /// The range of a partial response, or `nil` if the response can't continue the bytes.
+    private static func range(in fields: HTTPFields, for demand: RangeDemand) -> Range<Int64>? {
+        guard let content = PartialContent(of: fields), content.range.lowerBound == demand.range.lowerBound,
+            content.range.upperBound <= demand.range.upperBound
+        else { return nil }
+        let total = demand.representation.total
+        // A server that doesn't know the total sends an asterisk (§14.4).
+        guard content.total ?? total == total else { return nil }
+        return demand.representation.validator.isConfirmed(by: fields) ? content.range : nil
+    }
+}

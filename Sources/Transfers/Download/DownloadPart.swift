@@ -1,0 +1,222 @@
+internal import Foundation
+internal import Interceptors
+internal import InterceptorsSyntax
+internal import Synchronization
+
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Android)
+internal import Android
+#endif
+
+/// The bytes of a download on their way to the destination.
+///
+/// Only the task of the call and its child tasks use a part, and they have stopped writing when the call returns. So an
+/// abandoned attempt can't write while another runs. Child tasks write through a ``SharedPart``. With a state file, the part
+/// survives the process:
+///
+/// 1. ``begin(_:announced:)`` clears the state before it empties the file, and describes the new bytes before any is written.
+/// 2. ``checkpoint()`` records ranges after their bytes are on the disk.
+/// 3. A later process trusts the recorded ranges, and asks for all others again.
+///
+/// So after a kill or a power failure at any point, the trusted bytes belong to the recorded representation.
+final class DownloadPart: Sendable {
+    private struct Content {
+        var written = ByteSet()
+        var record: DownloadRecord?
+        var announced: DownloadDigest?
+    }
+
+    private let file: OpenedFile
+    private let state: DownloadState?
+    private let source: String
+    private let protection: PartProtection
+    private let content = Mutex(Content())
+    private let isPlaced = Atomic(false)
+    /// The first failure to put the bytes on the disk. A second try could succeed although the bytes are lost.
+    private let loss = Mutex<(any Error)?>(nil)
+
+    init(_ file: OpenedFile, _ state: DownloadState?, _ source: String, _ protection: PartProtection) {
+        self.file = file
+        self.state = state
+        self.source = source
+        self.protection = protection
+    }
+
+    deinit {
+        if state == nil, !isPlaced.load(ordering: .relaxed) { unlink(file.path) }
+        // The queue that synchronized the file may not have released it yet.
+        file.unlock()
+    }
+
+    /// Adopts the recorded bytes if the file still has them.
+    func restore() throws(SystemCallFailure) {
+        guard let record = try state?.record(), record.source == source, try file.size() >= record.safe.end,
+            record.safe.end <= record.representation.total
+        else { return }
+        content.withLock {
+            $0.written = record.safe
+            $0.record = record
+            $0.announced = record.announcedDigest
+        }
+    }
+}
+
+extension DownloadPart {
+    /// The number of bytes.
+    var count: Int64 { content.withLock { $0.written.count } }
+
+    /// The digest that the server announced for the whole.
+    var announced: DownloadDigest? { content.withLock(\.announced) }
+
+    /// The version of the bytes, if a later request can continue them.
+    var representation: Representation? { content.withLock { $0.record?.representation } }
+
+    /// The number of bytes of the whole, if the part can be continued.
+    var total: Int64? { representation?.total }
+
+    /// The range to request, or `nil` to request the whole.
+    var demand: RangeDemand? {
+        content.withLock { content in content.record.flatMap { RangeDemand($0.representation, held: content.written) } }
+    }
+
+    /// The missing ranges, in order; empty if the length of the whole is unknown.
+    var gaps: [Range<Int64>] {
+        content.withLock { content in content.record.map { content.written.gaps(upTo: $0.representation.total) } ?? [] }
+    }
+
+    /// Whether all bytes are there, as far as their number is known.
+    var isWhole: Bool { total.map { $0 == count } ?? true }
+
+    /// Keeps the first digest that a response announces. Returns `false` if it differs from a later one by the same algorithm.
+    func announce(_ digest: DownloadDigest) -> Bool {
+        content.withLock { content in
+            let first = content.announced ?? digest
+            content.announced = first
+            content.record?.announcedDigest = first
+            return first == digest || first.algorithm != digest.algorithm
+        }
+    }
+
+    /// Empties the part and forgets its record.
+    func clear() throws(SystemCallFailure) {
+        try state?.clear()
+        try file.truncate(to: 0)
+        content.withLock { $0 = Content() }
+    }
+
+    /// Empties the part, for the bytes of a response with the whole content.
+    ///
+    /// - Parameter representation: `nil` if the bytes can't be continued later.
+    func begin(_ representation: Representation?, announced: DownloadDigest?) throws(SystemCallFailure) {
+        try clear()
+        var record: DownloadRecord?
+        if let representation {
+            let new = DownloadRecord(source: source, representation: representation, announced: announced)
+            if try state?.write(new) ?? true { record = new }
+        }
+        content.withLock { content in
+            content.record = record
+            content.announced = announced
+        }
+    }
+
+    /// Forgets the bytes of a range, for those of a response that continues the others.
+    func forget(_ range: Range<Int64>) throws(SystemCallFailure) {
+        var (safe, written) = content.withLock { ($0.record?.safe, $0.written) }
+        written.remove(range)
+        // Otherwise a process killed after the cut would leave fewer bytes than recorded, and they would count as lost.
+        let recorded = safe
+        safe?.remove(range)
+        if let safe, safe != recorded { try record(safe) }
+        try file.truncate(to: written.end)
+        content.withLock { [written] in $0.written = written }
+    }
+
+    func write(_ bytes: Data, at offset: Int64) throws(SystemCallFailure) {
+        try file.write(bytes, at: offset)
+        content.withLock { $0.written.insert(offset..<offset + Int64(bytes.count)) }
+    }
+
+    /// Records the bytes so far, once they are on the disk. Throws the same error again after a failure.
+    ///
+    /// Bytes that are written meanwhile aren't recorded. Only one task at a time may wait for a checkpoint.
+    func checkpoint() async throws {
+        guard state != nil, representation != nil else { return }
+        let written = content.withLock(\.written)
+        try await synchronize()
+        try record(written)
+    }
+
+    private func synchronize() async throws {
+        if let loss = loss.withLock({ $0 }) { throw loss }
+        do {
+            try await StartedWork.elsewhere {
+                try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                    // Synchronizing may take seconds, and would block one of the few threads for tasks.
+                    DispatchQueue.global(qos: .utility).async { [file, protection] in
+                        continuation.resume(with: Result { try protection.synchronize(file) })
+                    }
+                }
+            }
+        } catch {
+            loss.withLock { $0 = error }
+            throw error
+        }
+    }
+
+    /// Records bytes that are on the disk.
+    private func record(_ safe: ByteSet) throws(SystemCallFailure) {
+        guard var record = content.withLock(\.record) else { return }
+        record.number += 1
+        record.safe = safe
+        _ = try state?.write(record)
+        // A response may have announced a digest meanwhile.
+        content.withLock { [number = record.number] content in
+            content.record?.number = number
+            content.record?.safe = safe
+        }
+    }
+
+    /// The digest of the bytes, read from the disk.
+    func digest(_ algorithm: DownloadDigest.Algorithm) async throws -> DownloadDigest {
+        var digest = try MessageDigest(algorithm.ofMessages)
+        var offset: Int64 = 0
+        while true {
+            try Task.checkCancellation()
+            let next = try file.bytes(at: offset, upTo: 1 << 18)
+            if next.isEmpty { return DownloadDigest(algorithm, try digest.finish()) }
+            try digest.update(next)
+            offset += Int64(next.count)
+            // Other tasks needn't wait for the whole file.
+            await Task.yield()
+        }
+    }
+
+    /// Moves the part to the destination, and atomically replaces a file there. With a state file, waits until the bytes are on the disk.
+    func place(at destination: URL, permissions: UInt16?) async throws {
+        if let state {
+            try await synchronize()
+            // Somebody may have removed both files, and another download may have created them again.
+            guard try !state.isReplaced else { throw SystemCallFailure("rename", file.path, ENOENT) }
+        }
+        // Last, because a later call couldn't open a part with the permissions of a read-only file.
+        if let permissions { try file.setPermissions(permissions) }
+        try FileName.rename(file.path, to: destination.path)
+        isPlaced.store(true, ordering: .relaxed)
+        // The destination is right. A state that stays does no harm, because its bytes are missing.
+        try? state?.remove()
+    }
+
+    /// Removes the part and its state.
+    func remove() throws(SystemCallFailure) {
+        // The state first: without it, nobody trusts the bytes.
+        try state?.clear()
+        try FileName.remove(file.path)
+        try state?.remove()
+    }
+}

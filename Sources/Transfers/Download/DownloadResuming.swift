@@ -1,0 +1,102 @@
+internal import Interceptors
+
+/// Whether an interrupted download continues where it stopped, and how long it tries.
+///
+/// | value | after a temporary failure | after the end of the process |
+/// | --- | --- | --- |
+/// | ``never`` | the call fails | from the start |
+/// | ``withinCall`` | the call goes on | from the start |
+/// | ``acrossLaunches`` | the call goes on | the next call goes on |
+///
+/// A failure is temporary if its code is `connectionLost`, `truncated`, `timedOut`, `offline`, `cannotConnect` or `cannotFindHost`,
+/// or if an interceptor refused the request for now, as an open circuit does. A response with an error status ends the call: `retry`
+/// repeats such requests.
+///
+/// Bytes are kept only if the server identifies their version strongly (RFC 9110 §8.8.1), and says how many there are.
+///
+/// `ranges: 4` downloads up to four ranges of a content at once, where a server is willing: `.acrossLaunches(ranges: 4)`.
+public struct DownloadResuming: Sendable {
+    enum Extent: Sendable { case never, withinCall, acrossLaunches }
+
+    let extent: Extent
+    let patience: Duration
+    /// The number of consecutive responses without new bytes after which a call fails.
+    package var answerLimit = TransferPatience.usualAnswers
+    /// The most ranges to download at once.
+    let ranges: Int
+    let time: TimeSource
+    /// A content of fewer than twice as many bytes is downloaded as one range.
+    package var smallestRange: Int64 = 1 << 20
+    /// Limits the bytes that a kill can lose.
+    package var checkpoint = Checkpoint()
+    package var protection = PartProtection()
+
+    /// How often a download across launches records how many bytes are safe on the disk.
+    package struct Checkpoint: Sendable {
+        package var bytes: Int64 = 64 << 20
+        package var interval = Duration.seconds(1)
+    }
+
+    /// More connections to one server would be unfair to others.
+    private static let rangeLimit = 8
+
+    /// The download is one request, and fails with it.
+    public static let never = Self(extent: .never, patience: .zero, ranges: 1, time: .system)
+
+    /// The download goes on after temporary failures. The call fails after two minutes without new bytes.
+    public static let withinCall = Self.withinCall()
+
+    /// The same as ``withinCall``, and the next call goes on, also in another launch of the program.
+    ///
+    /// The bytes are in hidden files beside the destination, `.NAME.part` and `.NAME.part-state`, until the download succeeds.
+    /// ``removeParts(of:)`` removes the files. If the process is killed, about the last second's bytes are lost.
+    ///
+    /// Locks on the files keep two downloads apart. Where the file system has no locks, the call throws a `TransportError` with
+    /// `HTTPErrorCode.unsupported` before anything is sent.
+    public static let acrossLaunches = Self.acrossLaunches()
+
+    /// The download goes on after temporary failures.
+    ///
+    /// - Parameters:
+    ///   - patience: the time without new bytes after which the call fails with the last error, from the first of consecutive
+    ///     failures; two minutes by default. With zero, the first attempt without new bytes ends the call. Five consecutive
+    ///     responses without new bytes always end it. Each change of the content leaves one fewer.
+    ///   - ranges: the most ranges to download at once, each by a request that runs the whole chain; 1 by default. Smaller numbers
+    ///     count as 1, and numbers above 8 as 8. The first request is the same as for one range. Its response must have a strong
+    ///     validator, a `Content-Length`, no coding and `Accept-Ranges: bytes`, or be a 206 (RFC 9110 §14). A range has at least
+    ///     1 MiB. The returned response is that of the first range.
+    ///   - time: its clock measures the waits between attempts, up to 0.2 s, 0.4 s and so on, at most 20 s, with full jitter.
+    public static func withinCall(
+        patience: Duration = .seconds(120),
+        ranges: Int = 1,
+        time: TimeSource = .system
+    ) -> Self {
+        Self(extent: .withinCall, patience: patience, ranges: ranges, time: time)
+    }
+
+    /// The download goes on after temporary failures, and the next call goes on: see ``acrossLaunches``.
+    ///
+    /// - Parameters:
+    ///   - patience: the time without new bytes after which the call fails with the last error, from the first of consecutive
+    ///     failures; two minutes by default. With zero, the first attempt without new bytes ends the call. Five consecutive
+    ///     responses without new bytes always end it. Each change of the content leaves one fewer.
+    ///   - ranges: the most ranges to download at once, each by a request that runs the whole chain; 1 by default. Smaller numbers
+    ///     count as 1, and numbers above 8 as 8. The first request is the same as for one range. Its response must have a strong
+    ///     validator, a `Content-Length`, no coding and `Accept-Ranges: bytes`, or be a 206 (RFC 9110 §14). A range has at least
+    ///     1 MiB. The returned response is that of the first range.
+    ///   - time: its clock measures the waits between attempts, up to 0.2 s, 0.4 s and so on, at most 20 s, with full jitter.
+    public static func acrossLaunches(
+        patience: Duration = .seconds(120),
+        ranges: Int = 1,
+        time: TimeSource = .system
+    ) -> Self {
+        Self(extent: .acrossLaunches, patience: patience, ranges: ranges, time: time)
+    }
+
+    private init(extent: Extent, patience: Duration, ranges: Int, time: TimeSource) {
+        self.extent = extent
+        self.patience = patience
+        self.ranges = min(max(1, ranges), Self.rangeLimit)
+        self.time = time
+    }
+}

@@ -1,0 +1,162 @@
+internal import Foundation
+internal import Interceptors
+internal import InterceptorsSyntax
+
+extension DownloadRun {
+    /// Saves the content of a response, off the caller's actor. Returns `false` if the next attempt must send a different request.
+    @concurrent
+    func use(
+        _ response: HTTPResponse,
+        for demand: RangeDemand?,
+        _ part: DownloadPart,
+        _ state: inout State
+    ) async throws -> Bool {
+        do {
+            switch decision(response, to: demand, part, state) {
+            case .append(let range):
+                state.isComposed = true
+                try part.forget(range)
+                try await save(response, range, to: part, &state)
+                return true
+            case .replace(let representation):
+                state.isComposed = false
+                let kept = resumes ? representation : nil
+                if let length = kept?.total ?? response.body.length, length > limit { throw tooLarge }
+                // The announced digest covers the whole content, and the caller may have requested a range.
+                let announced = response.status == 200 ? response.headerFields.announcedDigest : nil
+                try part.begin(kept, announced: announced)
+                if let kept {
+                    try await save(response, 0..<kept.total, to: part, &state)
+                } else {
+                    try await save(response, to: part, from: 0, upTo: nil)
+                }
+                return true
+            case .startOver:
+                try part.clear()
+            case .askForDecoded:
+                // No part of coded content continues the bytes.
+                try part.clear()
+                state.codings = request.headerFields.contains(.acceptEncoding) ? .accepted : .decoded
+            case .refuse(let code, let reason):
+                throw DownloadError(code, reason, request: request)
+            }
+        } catch {
+            response.body.discard()
+            throw error
+        }
+        response.body.discard()
+        return false
+    }
+
+    func decision(
+        _ response: HTTPResponse,
+        to demand: RangeDemand?,
+        _ part: DownloadPart,
+        _ state: State
+    ) -> DownloadDecision {
+        let decision = DownloadDecision(
+            response,
+            to: demand,
+            codings: state.codings(of: demand),
+            mayBePartial: !resumes
+        )
+        if case .append = decision, let digest = response.headerFields.announcedDigest, !part.announce(digest) {
+            return .startOver
+        }
+        return decision
+    }
+
+    /// Saves the content of a response: alone, or together with further ranges if the server is willing.
+    ///
+    /// - Parameter range: the place of the content in the whole.
+    private func save(
+        _ response: HTTPResponse,
+        _ range: Range<Int64>,
+        to part: DownloadPart,
+        _ state: inout State
+    ) async throws {
+        guard let ranges = division(of: response, part, state) else {
+            return try await save(response, to: part, from: range.lowerBound, upTo: range.upperBound)
+        }
+        try await save(response, range, with: ranges, to: part, &state)
+    }
+
+    /// Writes the content of a response to the part.
+    ///
+    /// - Parameters:
+    ///   - start: the offset of the content.
+    ///   - end: the offset after its last byte, if it is known.
+    private func save(_ response: HTTPResponse, to part: DownloadPart, from start: Int64, upTo end: Int64?) async throws
+    {
+        let total = part.total ?? response.body.length
+        let elapsed = resuming.time.startMeasuring()
+        var offset = start
+        var safe = (offset: start, time: Duration.zero)
+        do {
+            try await response.body.forEachChunk { chunk in
+                try Task.checkCancellation()
+                try check(offset + Int64(chunk.count), upTo: end)
+                try part.write(chunk, at: offset)
+                offset += Int64(chunk.count)
+                progress?(TransferProgress(completed: part.count, total: total))
+                guard
+                    offset - safe.offset >= resuming.checkpoint.bytes
+                        || elapsed() - safe.time >= resuming.checkpoint.interval
+                else { return }
+                try await part.checkpoint()
+                safe = (offset, elapsed())
+            }
+            if let end, offset < end { throw truncated(by: end - offset) }
+        } catch {
+            // The error that ended the attempt matters more than a failed checkpoint.
+            try? await part.checkpoint()
+            throw error
+        }
+        try await part.checkpoint()
+    }
+
+    private func check(_ length: Int64, upTo end: Int64?) throws {
+        guard length <= limit else { throw tooLarge }
+        guard length <= end ?? .max else { throw tooManyBytes }
+    }
+
+    var tooManyBytes: DownloadError {
+        DownloadError(.invalidRange, "The server sent more bytes than it announced.", request: request)
+    }
+
+    func truncated(by count: Int64) -> TransportError {
+        TransportError(.truncated, "The content ended \(count) bytes too soon.", request: request)
+    }
+
+    var tooLarge: TransportError {
+        TransportError(.bodyTooLarge, "The body is longer than the limit of \(limit) bytes.", request: request)
+    }
+
+    /// Whether the content has the expected digest, or else the announced one. Otherwise throws.
+    ///
+    /// If the bytes come from several responses, empties the part once and returns `false`: the server may have kept its
+    /// validator for new content.
+    @concurrent
+    func isRight(_ part: DownloadPart, _ state: inout State) async throws -> Bool {
+        guard let wanted = expected ?? part.announced else { return true }
+        let digest: DownloadDigest
+        do {
+            digest = try await part.digest(wanted.algorithm)
+        } catch let error as DigestUnavailable {
+            // An announced digest is an extra; for an expected one, `check()` has failed before.
+            if expected == nil { return true }
+            throw error
+        }
+        if wanted == digest { return true }
+        guard state.isComposed, !state.hasStartedOver else {
+            throw DownloadError(
+                .digestMismatch,
+                "The content for \(file.path) has the digest \(digest), not \(wanted.hexadecimal). It was removed.",
+                request: request
+            )
+        }
+        state.hasStartedOver = true
+        try part.clear()
+        return false
+    }
+}

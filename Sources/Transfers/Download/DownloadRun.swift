@@ -1,0 +1,209 @@
+internal import Foundation
+internal import Interceptors
+internal import InterceptorsSyntax
+
+/// One call of a download: attempts, each through the whole chain, until the file is complete.
+///
+/// ``DownloadDecision`` says what a response is for, ``DownloadPart`` keeps the bytes, ``DownloadAttempts`` says what is progress, and
+/// ``TransferPatience`` when to give up.
+struct DownloadRun: Sendable {
+    let client: Client
+    let request: HTTPRequest
+    let file: URL
+    let resuming: DownloadResuming
+    let expected: DownloadDigest?
+    let limit: Int64
+    let progress: (@Sendable (TransferProgress) -> Void)?
+    private let call = CallNumber.next()
+
+    /// The failures after which the bytes would also fail the next call.
+    private static let spoilingFailures: Set<HTTPErrorCode> = [.digestMismatch, .invalidRange, .bodyTooLarge]
+
+    var resumes: Bool { resuming.extent != .never }
+
+    /// The state of a call across attempts.
+    struct State {
+        /// How requests for the whole treat codings. A request for a part always avoids them.
+        var codings: CodedContent
+        /// Whether the bytes come from more than one response.
+        var isComposed: Bool
+        var hasStartedOver = false
+        /// The ranges that the next attempt may download at once.
+        var ranges: Int
+        /// Whether the server has refused a further range by a 429 or a 503. It may then also refuse the next request.
+        var wasRefused = false
+        /// Whether the failed request was for a further range. One range alone may succeed.
+        var isFailureOfFurtherRange = false
+    }
+
+    func run() async throws -> HTTPResponse {
+        do {
+            let (part, permissions) = try await prepare()
+            do {
+                let response = try await complete(part)
+                try await place(part, permissions)
+                return response
+            } catch let error as any HTTPError where Self.spoilingFailures.contains(error.code) {
+                // If the bytes can't be removed, the next call finds them wrong again.
+                try? await remove(part)
+                throw error
+            }
+        } catch let failure as SystemCallFailure {
+            throw failure.downloadError(of: request)
+        }
+    }
+
+    @concurrent
+    private func prepare() async throws -> (DownloadPart, UInt16?) {
+        let permissions = try check()
+        return (try open(permissions), permissions)
+    }
+
+    @concurrent
+    private func place(_ part: DownloadPart, _ permissions: UInt16?) async throws {
+        try Task.checkCancellation()
+        try await part.place(at: file, permissions: permissions)
+    }
+
+    @concurrent
+    private func remove(_ part: DownloadPart) async throws { try part.remove() }
+
+    /// Checks what can be checked before anything is sent. Returns the permissions of the file to replace.
+    private func check() throws -> UInt16? {
+        if let expected {
+            let algorithm = expected.algorithm
+            guard expected.bytes != nil else {
+                throw unsent(
+                    .invalidRequest,
+                    "The expected \(algorithm.rawValue) is neither \(algorithm.size) bytes nor \(2 * algorithm.size) hexadecimal digits."
+                )
+            }
+            do {
+                _ = try MessageDigest.of([UInt8](), algorithm.ofMessages)
+            } catch {
+                throw unsent(.unsupported, "The expected digest can't be checked here.", underlying: error)
+            }
+        }
+        let ranges: [HTTPField.Name] = [.range, .ifRange]
+        if resumes, let name = ranges.first(where: { request.headerFields.contains($0) }) {
+            throw unsent(.invalidRequest, "A download that resumes sets \(name) itself. Leave the field out.")
+        }
+        return try HTTPBody.permissions(ofFileToReplace: file).map { UInt16($0) }
+    }
+
+    private func open(_ permissions: UInt16?) throws -> DownloadPart {
+        guard resuming.extent == .acrossLaunches else {
+            return try DownloadPart.temporary(for: file, permissions: permissions)
+        }
+        let opening = try DownloadPart.kept(
+            for: file,
+            source: request.url,
+            permissions: permissions,
+            resuming.protection
+        )
+        switch opening {
+        case .opened(let part): return part
+        case .busy:
+            throw DownloadError(
+                .downloadInProgress,
+                "Another download to \(file.path) is in progress. Wait for it, or download to another file.",
+                request: request
+            )
+        case .unsupported:
+            throw unsent(
+                .unsupported,
+                "The file system of \(file.path) has no locks, so bytes can't be kept across launches. Pass `resuming: .withinCall`."
+            )
+        }
+    }
+
+    private func unsent(_ code: HTTPErrorCode, _ message: String, underlying: (any Error)? = nil) -> TransportError {
+        TransportError(code, message, request: request, underlying: underlying)
+    }
+}
+
+extension DownloadRun {
+    /// Makes attempts until the part is whole and right. Returns the last response.
+    private func complete(_ part: DownloadPart) async throws -> HTTPResponse {
+        var attempts = DownloadAttempts(resuming, bytes: part.count, of: part.representation)
+        var state = State(
+            codings: resumes ? .avoided : .accepted,
+            isComposed: part.count > 0,
+            ranges: resuming.ranges
+        )
+        let elapsed = resuming.time.startMeasuring()
+        while true {
+            var isAnswered = false
+            do {
+                try Task.checkCancellation()
+                let demand = resumes ? part.demand : nil
+                let response = try await answer(to: demand, state)
+                isAnswered = true
+                guard try await use(response, for: demand, part, &state), part.isWhole else { continue }
+                if try await isRight(part, &state) { return response }
+            } catch {
+                if error is CancellationError || Task.isCancelled { throw CancellationError() }
+                guard resumes, state.mayGoOn(after: error) else { throw error }
+                let response = error.receivedResponse
+                let failure: TransferPatience.Failure = isAnswered || response != nil ? .answered : .unanswered
+                attempts.note(failure, after: part.count, of: part.representation, at: elapsed())
+                let patience = attempts.patience
+                guard !patience.isOver,
+                    let wait = patience.wait(
+                        error.refusesForNow ? response : nil,
+                        error.temporaryRefusal,
+                        resuming.time
+                    )
+                else { throw error }
+                // The next attempt would end before it began.
+                if let left = request.context.remainingTime?(), left <= wait { throw error }
+                if wait > .zero { try await resuming.time.clock.sleep(for: wait) }
+            }
+        }
+    }
+
+    /// The response to a request for the part or for the whole. Its status is a success, or a 416 if it is for a part.
+    func answer(to demand: RangeDemand?, _ state: State) async throws -> HTTPResponse {
+        var request = request
+        request.context.callShape.call = call
+        if resumes {
+            // The part on disk is the only copy, and its validator is the server's.
+            request.context.callShape.mayStore = false
+            request.context.downloadProgress = nil
+            if state.codings(of: demand) == .avoided { request.headerFields[.acceptEncoding] = "identity" }
+            demand?.add(to: &request.headerFields)
+        }
+        let response: HTTPResponse
+        do {
+            response = try await client.send(request)
+        } catch let error as any HTTPError where demand != nil && error.receivedResponse?.status == 416 {
+            // `validateStatus` makes an error of every status that isn't a success.
+            guard let response = error.receivedResponse else { throw error }
+            return response
+        }
+        if demand != nil, response.status == 416 { return response }
+        try await client.checkStatus(ofDownload: response, self.request)
+        return response
+    }
+}
+
+extension DownloadRun.State {
+    /// How a request treats codings.
+    ///
+    /// - Parameter demand: the part it asks for. A range of coded content would count coded bytes.
+    func codings(of demand: RangeDemand?) -> CodedContent { demand == nil ? codings : .avoided }
+
+    /// Whether another attempt may succeed.
+    mutating func mayGoOn(after error: any Error) -> Bool {
+        defer { isFailureOfFurtherRange = false }
+        return isFailureOfFurtherRange || error.isTemporaryFailureOfRange || wasRefused && error.refusesForNow
+    }
+}
+
+extension Error {
+    var isTemporaryFailureOfRange: Bool { isTemporaryTransferFailure }
+
+    /// Whether the server has answered that there are too many requests, or that it is overloaded (RFC 6585 §4, RFC 9110
+    /// §15.6.4).
+    var refusesForNow: Bool { [429, 503].contains(receivedResponse?.status.code) }
+}

@@ -1,0 +1,65 @@
+internal import Foundation
+internal import Interceptors
+
+/// The values of a response, one for each line or element: see ``InterceptorsCore/Client/lines(_:as:upTo:query:headers:context:)``.
+public struct Lines<Element: Decodable & Sendable>: AsyncSequence, Sendable {
+    let client: Client
+    let limit: Int
+    let request: @Sendable () async throws -> HTTPRequest
+
+    private static var mediaTypes: String { "application/x-ndjson, application/jsonl, application/json-seq" }
+
+    /// Receives one value after the other. Releasing the iterator closes its connection.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private let lines: Lines
+        private var connection: LineConnection<Element>?
+        private var isOver = false
+
+        init(_ lines: Lines) { self.lines = lines }
+
+        /// The next value; `nil` after the last one, or after an error.
+        public mutating func next() async throws -> Element? {
+            try await next(isolation: #isolation)
+        }
+
+        /// The next value; `nil` after the last one, or after an error.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
+            guard !isOver else { return nil }
+            // Set back only after a value, so that nothing follows an error or the end.
+            isOver = true
+            do {
+                // Further values may be decoded already.
+                try Task.checkCancellation()
+                let current = if let connection { connection } else { try await lines.connect() }
+                connection = current
+                if let value = try await current.next(isolation: actor) {
+                    isOver = false
+                    return value
+                }
+                connection = nil
+                return nil
+            } catch {
+                connection = nil
+                if Task.isCancelled { throw CancellationError() }
+                throw error
+            }
+        }
+    }
+
+    /// Starts at the first line. The request is sent when the first value is asked for.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+
+    private func connect() async throws -> LineConnection<Element> {
+        var request = try await self.request()
+        if Element.self != String.self, Element.self != Data.self {
+            request.headerFields.addMissing([.accept: Self.mediaTypes])
+        }
+        request.context.responseBody = .streamed
+        let sent = request
+        let response = try await client.send(request)
+        let decoding = ResponseDecoding(decoder: client.decoder, method: sent.method, url: sent.url)
+        try await decoding.checkStatus(of: response, as: Element.self)
+        try await decoding.checkCharset(of: response, as: Element.self)
+        return LineConnection(response, limit: limit, decoding: decoding, request: sent)
+    }
+}

@@ -1,0 +1,81 @@
+internal import Foundation
+internal import Interceptors
+internal import InterceptorsSyntax
+
+/// Turns the records of one response into values.
+struct RecordDecoding<Value: Decodable & Sendable>: Sendable {
+    private let format: RecordReader.Format
+    private let decoding: ResponseDecoding
+    private let response: HTTPResponse
+    private let encoding: String.Encoding
+
+    init(format: RecordReader.Format, decoding: ResponseDecoding, response: HTTPResponse) {
+        self.format = format
+        self.decoding = decoding
+        var head = response
+        head.body = .empty
+        self.response = head
+        encoding = response.headerFields[.contentType].flatMap(HTTPResponse.encoding(of:)) ?? .utf8
+    }
+
+    private static var isText: Bool { Value.self == String.self || Value.self == Data.self }
+
+    /// The format of a response: that of its `Content-Type`, or else lines.
+    static func format(of response: HTTPResponse) -> RecordReader.Format {
+        let type = response.headerFields.mediaType ?? ""
+        if type == "application/json-seq" || type.hasSuffix("+json-seq") { return .jsonSequence }
+        return isText ? .text : .jsonLines
+    }
+
+    /// The values up to the first record that can't be decoded, and its error.
+    // Decoding may be slow, so it runs off the caller's actor.
+    @concurrent
+    func values(of records: [Record]) async -> (values: [Value], failure: (any Error)?) {
+        var values: [Value] = []
+        values.reserveCapacity(records.count)
+        do {
+            for record in records { values.append(try value(of: record)) }
+            return (values, nil)
+        } catch {
+            if let failure = error as? DecodingFailure {
+                for observe in response.context.decodingObservers { observe(failure) }
+            }
+            return (values, error)
+        }
+    }
+
+    private func value(of record: Record) throws -> Value {
+        // `LineSplitter` has already removed a UTF-8 mark.
+        if record.number == 1, let mark = ByteOrderMark.beginning(record.bytes), mark.encoding != .utf8 {
+            throw decoding.wideCharset(Value.self, response)
+        }
+        if Value.self == Data.self, let bytes = record.bytes as? Value { return bytes }
+        if Value.self == String.self, let text = HTTPResponse.text(record.bytes, in: encoding) as? Value { return text }
+        return try decoding.decode(
+            Value.self,
+            from: record.bytes,
+            part: "\(format.noun) \(record.number)",
+            of: response
+        )
+    }
+}
+
+extension ResponseDecoding {
+    private static let wideEncodings: Set<String.Encoding> = [
+        .utf16BigEndian, .utf16LittleEndian, .utf32BigEndian, .utf32LittleEndian,
+    ]
+
+    /// Discards the content and throws if its charset has units of two or four bytes, because an LF in it isn't one byte.
+    func checkCharset(of response: HTTPResponse, as type: Any.Type) async throws {
+        guard let encoding = response.headerFields[.contentType].flatMap(HTTPResponse.encoding(of:)),
+            Self.wideEncodings.contains(encoding)
+        else { return }
+        response.body.discard()
+        try await observed(response) { throw wideCharset(type, response) }
+    }
+
+    fileprivate func wideCharset(_ type: Any.Type, _ response: HTTPResponse) -> DecodingFailure {
+        let message = "The response is in UTF-16 or UTF-32, in which lines can't be found. Ask the server for UTF-8."
+        return failure(.unexpectedMediaType, type, response, body: (Data(), false), message: message)
+    }
+}

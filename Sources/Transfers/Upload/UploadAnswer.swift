@@ -1,0 +1,124 @@
+internal import Foundation
+internal import Interceptors
+internal import InterceptorsSyntax
+
+/// The facts about an upload in a response. A field with an invalid value counts as missing, as the draft says.
+struct UploadAnswer: Sendable {
+    let status: Int
+    var offset: Int64?
+    var isComplete: Bool?
+    var length: Int64?
+    var limits = UploadLimits()
+    /// Whether the server says that it speaks the protocol in the version of the request.
+    var hasVersion = false
+
+    var isSuccess: Bool { 200..<300 ~= status }
+
+    init(status: Int, offset: Int64? = nil, isComplete: Bool? = nil, hasVersion: Bool = false) {
+        self.status = status
+        self.offset = offset
+        self.isComplete = isComplete
+        self.hasVersion = hasVersion
+    }
+
+    /// - Parameters:
+    ///   - status: the status of a response or an interim response.
+    ///   - fields: its fields.
+    ///   - kind: the protocol of the upload.
+    ///   - now: the time of its arrival, in seconds since 1970.
+    init(_ status: HTTPResponse.Status, _ fields: HTTPFields, _ kind: UploadProtocol, now: Int64) {
+        self.status = status.code
+        offset = fields.uploadCount(.uploadOffset)
+        length = fields.uploadCount(.uploadLength)
+        switch kind {
+        case .draft:
+            if case .boolean(let value) = fields.uploadItem(.uploadComplete) { isComplete = value }
+            hasVersion = fields[.uploadDraftInteropVersion] == UploadProtocol.interopVersion
+            limits = UploadLimits(draft: fields, now: now)
+        case .tus:
+            hasVersion = fields[.tusResumable] == UploadProtocol.tusVersion
+            limits.maxSize = fields.uploadCount("Tus-Max-Size")
+            limits.expiry = fields.tusExpiry(now: now)
+        }
+    }
+}
+
+extension UploadAnswer {
+    /// Whether the `Location` of a successful response to the creating request names the upload. In the response to a whole upload it
+    /// may name what the server has made of the content.
+    func namesUpload(_ kind: UploadProtocol, isWhole: Bool) -> Bool {
+        kind == .tus || isComplete == false || isComplete == nil && !isWhole
+    }
+}
+
+/// The limits of a server. `nil` for a limit that the server hasn't named.
+struct UploadLimits: Sendable, Equatable {
+    /// The maximum number of bytes of the whole content.
+    var maxSize: Int64?
+    /// The maximum number of bytes in one request.
+    var maxAppendSize: Int64?
+    /// The minimum number of bytes in one request, except in the last.
+    var minAppendSize: Int64?
+    /// The time until which the server keeps the upload, in seconds since 1970 by the clock of this device.
+    var expiry: Int64?
+
+    init() {}
+
+    /// The limits in `Upload-Limit`. A known name with a value of another type makes the whole field invalid.
+    ///
+    /// - Parameter now: the time of arrival, in seconds since 1970.
+    init(draft fields: HTTPFields, now: Int64) {
+        let values = fields[values: .uploadLimit]
+        guard !values.isEmpty, let members = StructuredField.dictionary(values.joined(separator: ",")) else { return }
+        var found: [String: Int64] = [:]
+        for name in ["max-size", "min-size", "max-append-size", "min-append-size", "max-age"] {
+            guard let member = members[name] else { continue }
+            guard case .integer(let value) = member else { return }
+            found[name] = value
+        }
+        maxSize = found["max-size"]
+        // Without a byte in a request no upload would end.
+        maxAppendSize = found["max-append-size"].flatMap { $0 > 0 ? $0 : nil }
+        minAppendSize = found["min-append-size"]
+        // An Integer of RFC 9651 has at most 15 digits, so the sum doesn't overflow.
+        expiry = found["max-age"].map { now + max(0, $0) }
+    }
+
+    /// Takes over the limits that a later response names.
+    mutating func take(_ other: UploadLimits) {
+        maxSize = other.maxSize ?? maxSize
+        maxAppendSize = other.maxAppendSize ?? maxAppendSize
+        minAppendSize = other.minAppendSize ?? minAppendSize
+        expiry = other.expiry ?? expiry
+    }
+
+    /// The part that begins at an offset.
+    ///
+    /// - Parameters:
+    ///   - length: the number of bytes of the whole.
+    ///   - most: the caller's own limit for a request, which gives way to the server's least size.
+    func part(from offset: Int64, of length: Int64, upTo most: Int64) -> Range<Int64> {
+        let most = min(max(most, minAppendSize ?? 1), maxAppendSize ?? .max)
+        return offset..<(length - offset > most ? offset + most : length)
+    }
+}
+
+extension HTTPFields {
+    /// The Item of a field (RFC 9651 §3.3). Several field lines aren't one Item.
+    fileprivate func uploadItem(_ name: HTTPField.Name) -> StructuredField.Value? {
+        let values = self[values: name]
+        return values.count == 1 ? StructuredField.item(values[0]) : nil
+    }
+
+    /// The time in `Upload-Expires` of tus. The server's `Date` corrects a clock that is wrong.
+    fileprivate func tusExpiry(now: Int64) -> Int64? {
+        guard let text = self["Upload-Expires"], let expiry = HTTPDate.parse(text, now: now) else { return nil }
+        let sent = self[.date].flatMap { HTTPDate.parse($0, now: now) } ?? now
+        return now + (expiry - sent)
+    }
+
+    fileprivate func uploadCount(_ name: HTTPField.Name) -> Int64? {
+        guard case .integer(let value) = uploadItem(name), value >= 0 else { return nil }
+        return value
+    }
+}

@@ -1,0 +1,231 @@
+internal import Foundation
+internal import Interceptors
+internal import InterceptorsSyntax
+
+/// One call of an upload: requests, each through the whole chain, until the server has the content.
+///
+/// ``UploadPlan`` says which request comes next, ``UploadRequests`` makes it, and ``UploadReports`` keeps what the server says meanwhile.
+struct UploadRun: Sendable {
+    let client: Client
+    let requests: UploadRequests
+    let resuming: UploadResuming
+    let kind: UploadProtocol
+    /// The version of the file when the call began, if the content is a file.
+    let file: FileVersion?
+    let progress: UploadProgress?
+    /// Called with the URL of the upload as soon as the server has named it.
+    let save: (@Sendable (URL) -> Void)?
+    private let call = CallNumber.next()
+
+    private var request: HTTPRequest { requests.creation }
+
+    /// The end of a request.
+    private typealias Exchange = Result<HTTPResponse, any Error>
+
+    /// The state of a call across requests.
+    private struct State {
+        var plan: UploadPlan
+        var naming: UploadNaming
+        /// The last response that names the offset.
+        var question: HTTPResponse?
+        /// The last 413, without content that would hold a connection.
+        var refusal: Exchange?
+        /// The time since the call began.
+        let elapsed: @Sendable () -> Duration
+    }
+
+    func run() async throws -> HTTPResponse {
+        let unfinished = resuming.launches?.unfinished
+        let plan = UploadPlan(
+            kind,
+            length: requests.length,
+            resuming: resuming,
+            isRepeatable: request.isRepeatable,
+            isContinued: unfinished != nil
+        )
+        var state = State(
+            plan: plan,
+            naming: UploadNaming(unfinished?.url),
+            elapsed: resuming.time.startMeasuring()
+        )
+        while true {
+            try Task.checkCancellation()
+            state.plan.expire(at: CivilTime.seconds(resuming.time.now()))
+            let step = state.plan.step
+            if case .create = step { state.naming = UploadNaming() }
+            try await checkFile(before: step, state)
+            let exchange = try await send(step, &state)
+            guard state.plan.isOngoing else { return try await end(exchange, state) }
+            guard let pause = pause(state.plan, exchange) else {
+                state.plan.stop()
+                return try await end(exchange, state)
+            }
+            discard(exchange)
+            if pause > .zero { try await resuming.time.clock.sleep(for: pause) }
+        }
+    }
+
+    /// The result of the call after its last request.
+    private func end(_ exchange: Exchange, _ state: State) async throws -> HTTPResponse {
+        switch state.plan.step {
+        case .finish:
+            return try await result(try exchange.get(), state, isComplete: true)
+        case .finishWithOffset:
+            discard(exchange)
+            if let question = state.question { return try await result(question, state, isComplete: true) }
+            throw error(.fail(.stalled), exchange)
+        case .giveUpAsRefused:
+            discard(exchange)
+            return try await end(byGivingUp: state.refusal ?? exchange, state)
+        case .fail(let fault):
+            let error = error(.fail(fault), exchange)
+            await remove(after: fault, state)
+            throw error
+        case .giveUp, .create, .askForOffset, .append:
+            return try await end(byGivingUp: exchange, state)
+        }
+    }
+
+    private func end(byGivingUp exchange: Exchange, _ state: State) async throws -> HTTPResponse {
+        if case .success(let response) = exchange, response.status.kind != .successful {
+            return try await result(response, state, isComplete: false)
+        }
+        throw error(.giveUp, exchange)
+    }
+
+    /// Sends the request of a step, and takes over its outcome.
+    private func send(_ step: UploadStep, _ state: inout State) async throws -> Exchange {
+        let watch = UploadWatch(state.naming, now: resuming.time.now, save: save)
+        var request = try requests.request(for: step, to: state.naming.url, state.plan)
+        if case .create = step { request.context.callShape = watch.creationShape }
+        request.context.callShape.call = call
+        watch.observe(&request, from: step.part?.lowerBound ?? 0, kind, progress)
+        let (exchange, end) = await outcome(of: request)
+        // A cancelled upload keeps its bytes at the server.
+        if case .failure(let error) = exchange, error is CancellationError || Task.isCancelled {
+            throw CancellationError()
+        }
+        if case .create(let part) = step, case .answered(let answer) = end, case .success(let response) = exchange,
+            answer.isSuccess, answer.namesUpload(kind, isWhole: state.plan.isLast(part))
+        {
+            watch.take(response.headerFields[values: .location], from: response.url ?? request.url, request.url)
+        }
+        let reports = watch.reports
+        state.naming = reports.naming
+        state.plan.limits.take(reports.limits)
+        if reports.naming.url != nil || reports.naming.fault != nil { state.plan.name() }
+        if let offset = reports.offset { state.plan.note(interimOffset: offset) }
+        let sent = end.sentNothing ? 0 : reports.sent ?? .max
+        state.plan.proceed(after: UploadOutcome(end: end, sent: sent), at: state.elapsed())
+        if state.plan.isOngoing, state.plan.isNamed, let fault = reports.naming.fault { state.plan.fail(fault) }
+        if state.plan.acknowledged > 0 { progress?.report(state.plan.acknowledged) }
+        if case .askForOffset = step, case .success(let response) = exchange, response.status.kind == .successful {
+            state.question = response
+        }
+        if state.plan.isOngoing, step.part != nil { state.refusal = state.plan.isRefused ? keeping(exchange) : nil }
+        return exchange
+    }
+
+    /// Sends a request. An error with a response counts as that response, because interceptors make errors of statuses.
+    private func outcome(of request: HTTPRequest) async -> (Exchange, UploadOutcome.End) {
+        do {
+            let response = try await client.send(request)
+            return (.success(response), .answered(answer(response)))
+        } catch {
+            if let response = error.receivedResponse, !response.context.isMadeLocally {
+                return (.failure(error), .answered(answer(response)))
+            }
+            let end = UploadOutcome.End.failed(
+                isTemporary: error.isTemporaryTransferFailure,
+                sentNothing: (error as? any HTTPError)?.sentNothing ?? false
+            )
+            return (.failure(error), end)
+        }
+    }
+
+    private func answer(_ response: HTTPResponse) -> UploadAnswer {
+        let now = CivilTime.seconds(resuming.time.now())
+        return UploadAnswer(response.status, response.headerFields, kind, now: now)
+    }
+}
+
+extension UploadRun {
+    private func discard(_ exchange: Exchange) {
+        if case .success(let response) = exchange { response.body.discard() }
+    }
+
+    /// An exchange whose response can be read later. A stream is given up, because it would hold a connection meanwhile.
+    private func keeping(_ exchange: Exchange) -> Exchange {
+        guard case .success(var response) = exchange, response.body.bytes == nil else { return exchange }
+        response.body = .empty
+        return .success(response)
+    }
+
+    /// The wait before the next request; `nil` if the server asks for too long a wait, or the next attempt would end before it began.
+    private func pause(_ plan: UploadPlan, _ exchange: Exchange) -> Duration? {
+        guard plan.waits else { return .zero }
+        let response: HTTPResponse?
+        var refusal: (any TemporaryRefusal)?
+        switch exchange {
+        case .success(let answer): response = answer
+        case .failure(let error): (response, refusal) = (error.receivedResponse, error.temporaryRefusal)
+        }
+        guard let wait = plan.patience.wait(response, refusal, resuming.time) else { return nil }
+        if let left = request.context.remainingTime?(), left <= wait { return nil }
+        return wait
+    }
+
+    /// Fails the upload if the file isn't the one that the call began with: its parts would be of two versions.
+    private func checkFile(before step: UploadStep, _ state: State) async throws {
+        guard step.part != nil, await hasFileChanged() else { return }
+        await remove(after: .contentChanged, state)
+        throw UploadFault.contentChanged.error(of: request, nil)
+    }
+
+    private func hasFileChanged() async -> Bool {
+        // A file that is gone fails when it is read.
+        guard let file, let now = await request.body.fileVersion() else { return false }
+        return file != now
+    }
+
+    /// Removes an upload that nobody can continue. The caller gets the fault whether the server removes the upload or not.
+    private func remove(after fault: UploadFault, _ state: State) async {
+        guard let url = state.naming.url, fault.endsUpload(isOwn: resuming.launches?.unfinished == nil) else { return }
+        var request = requests.removal(of: url)
+        request.context.callShape.call = call
+        let response = try? await client.send(request)
+        response?.body.discard()
+    }
+
+    /// The response of a complete upload, or of the server's refusal.
+    private func result(_ response: HTTPResponse, _ state: State, isComplete: Bool) async throws -> HTTPResponse {
+        try await ResponseDecoding(decoder: client.decoder, method: request.method, url: request.url)
+            .checkStatus(of: response, as: Data.self)
+        guard isComplete else { return response }
+        if await hasFileChanged() {
+            response.body.discard()
+            throw UploadFault.contentChanged.error(of: request, response)
+        }
+        await progress?.finish()
+        return response
+    }
+
+    private func error(_ step: UploadStep, _ exchange: Exchange) -> any Error {
+        discard(exchange)
+        switch (step, exchange) {
+        case (.giveUp, .failure(let error)): return error
+        case (.fail(let fault), .success(let response)): return fault.error(of: request, response)
+        case (.fail(let fault), .failure(let error)):
+            return fault.error(of: request, error.receivedResponse)
+        case (_, .success(let response)): return UploadFault.stalled.error(of: request, response)
+        case (_, .failure(let error)): return error
+        }
+    }
+}
+
+extension HTTPRequest {
+    /// Whether the request may be sent again although the server may have acted on it.
+    fileprivate var isRepeatable: Bool {
+        context.declaredIdempotency ?? (method.isIdempotent || headerFields.contains(.idempotencyKey))
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import InterceptorsCore
+import InterceptorsTestSupport
+import InterceptorsTransfers
+
+@testable import InterceptorsTransport
+
+enum MessageDigestText {
+    /// A value of `Repr-Digest`.
+    static func sha256(_ bytes: Data) throws -> String {
+        "sha-256=:\(Data(try MessageDigest.of(bytes)).base64EncodedString()):"
+    }
+
+    /// A value of `Repr-Digest`.
+    static func sha512(_ bytes: Data) throws -> String {
+        "sha-512=:\(Data(try MessageDigest.of(bytes, .sha512)).base64EncodedString()):"
+    }
+}
+
+extension Data {
+    var sha256: DownloadDigest {
+        get throws { .sha256(Data(try MessageDigest.of(self))) }
+    }
+
+    var sha512: DownloadDigest {
+        get throws { .sha512(Data(try MessageDigest.of(self, .sha512))) }
+    }
+
+    /// Letters in a fixed order, which `first` shifts.
+    static func letters(_ count: Int, from first: UInt8 = 0) -> Data {
+        Data((0..<count).map { UInt8(ascii: "a") + (UInt8(truncatingIfNeeded: $0) &+ first) % 26 })
+    }
+}
+
+extension TimeSource {
+    /// No wait between two attempts.
+    static var impatient: TimeSource { .leaping }
+}
+
+extension DownloadResuming {
+    static var bothExtents: [Self] { [Self.withinCall(time: .impatient), .acrossLaunches(time: .impatient)] }
+
+    /// Gives up after some responses without new bytes.
+    static func withinCall(answers: Int) -> Self {
+        var resuming = Self.withinCall(time: .impatient)
+        resuming.answerLimit = answers
+        return resuming
+    }
+}
+
+/// A destination in a folder that is empty at first.
+struct Destination {
+    let folder: TemporaryFolder
+    let file: URL
+
+    init(_ name: String = "film.mp4") throws {
+        folder = try TemporaryFolder()
+        file = folder.file(name)
+    }
+
+    /// The file's content; `nil` if the file doesn't exist.
+    var content: Data? { try? Data(contentsOf: file) }
+    /// The names in the folder.
+    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder.url.path)) ?? []).sorted() }
+}
+
+extension StubTransport {
+    /// The `Range` of each request.
+    var ranges: [String?] { requests.map { $0.headerFields[.range] } }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import InterceptorsCore
+import InterceptorsTestSupport
+import InterceptorsTransfers
+import Testing
+
+/// Responses that are neither the whole content nor its rest.
+@Suite(.againstHanging) struct DownloadResponseTests {
+    private let film = Data.letters(100)
+
+    /// A server that codes its content from request `first` on, behind a transport that decodes codings it asked for.
+    private func coded(from first: Int, decodes: Bool = true) -> StubTransport {
+        let (number, film) = (Tally(), film)
+        let plain = RangedFile(film).stub(cuts: [40])
+        return StubTransport { request in
+            if number.count() <= first { return try await plain.send(request) }
+            let fields = request.headerFields
+            guard !decodes || fields.contains(.range) || fields.contains(.acceptEncoding) else {
+                return HTTPResponse(status: 200, headerFields: [.eTag: "\"2\""], body: HTTPBody(film))
+            }
+            return HTTPResponse(
+                status: 200,
+                headerFields: [.contentEncoding: "gzip", .contentLength: "5", .eTag: "\"2\""],
+                body: "coded"
+            )
+        }
+    }
+
+    @Test(arguments: 0..<2) func codedContentIsAskedForDecodedAndNotKept(extent: Int) async throws {
+        let place = try Destination()
+        let stub = coded(from: 0)
+        try await makeClient(stub).download("/film", to: place.file, resuming: .bothExtents[extent])
+        #expect(stub.requests.map { $0.headerFields[.acceptEncoding] } == ["identity", nil])
+        #expect(place.content == film)
+    }
+
+    @Test(arguments: 0..<2) func codedContentInsteadOfTheRestIsAskedForDecodedAndWhole(extent: Int) async throws {
+        let place = try Destination()
+        let stub = coded(from: 1)
+        try await makeClient(stub).download("/film", to: place.file, resuming: .bothExtents[extent])
+        #expect(stub.ranges == [nil, "bytes=40-", nil])
+        #expect(stub.requests.map { $0.headerFields[.acceptEncoding] } == ["identity", "identity", nil])
+        #expect(place.content == film)
+        #expect(place.names == ["film.mp4"])
+    }
+
+    @Test(arguments: 0..<2) func contentThatStaysCodedIsNotSaved(extent: Int) async throws {
+        let place = try Destination()
+        let stub = coded(from: 1, decodes: false)
+        let error = await #expect(throws: DownloadError.self) {
+            try await makeClient(stub).download("/film", to: place.file, resuming: .bothExtents[extent])
+        }
+        #expect(error?.code == .invalidResponse)
+        #expect(stub.requests.count == 3)
+        #expect(place.content == nil)
+    }
+
+    @Test func aCallerThatChoosesCodingsGetsTheContentAsSent() async throws {
+        let place = try Destination()
+        let stub = coded(from: 0)
+        try await makeClient(stub)
+            .download("/film", to: place.file, resuming: .withinCall, headers: [.acceptEncoding: "gzip"])
+        #expect(stub.requests.map { $0.headerFields[.acceptEncoding] } == ["identity", "gzip"])
+        #expect(place.content == Data("coded".utf8))
+    }
+
+    @Test(arguments: [202, 204, 304, 503] as [HTTPResponse.Status])
+    func anotherAcceptedStatusKeepsThePart(status: HTTPResponse.Status) async throws {
+        let place = try Destination()
+        try Data("old".utf8).write(to: place.file)
+        let file = RangedFile(film).stub(cuts: [40, 0])
+        let stub = StubTransport(fallback: file)
+        let once = DownloadResuming.acrossLaunches(patience: .zero, time: .impatient)
+        await #expect(throws: TransportError.self) {
+            try await makeClient(stub).download("/film", to: place.file, resuming: once)
+        }
+        stub.enqueue(.status(status, headers: [.eTag: "\"0\""], body: "no film"))
+        let error = await #expect(throws: DownloadError.self) {
+            try await makeClient(stub).download(
+                "/film",
+                to: place.file,
+                resuming: .bothExtents[1],
+                context: .with(\.validatesStatus, false)
+            )
+        }
+        #expect(error?.code == .unacceptedStatus)
+        #expect(place.content == Data("old".utf8))
+        #expect(stub.openBodies == 0)
+        try await makeClient(stub).download("/film", to: place.file, resuming: once)
+        #expect(file.ranges == [nil, "bytes=40-", "bytes=40-"])
+        #expect(place.content == film)
+    }
+}
