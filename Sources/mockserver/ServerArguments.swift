@@ -20,14 +20,14 @@ struct ServerArguments: Equatable {
         Usage: mockserver [options] FOLDER
 
         Answers HTTP requests on 127.0.0.1 from the files in a folder:
-        GET/users/42.json answers GET /users/42, POST/users.201.json answers POST /users with the status 201.
-        Edits are seen at the next request.
+        GET/users/42.json answers GET /users/42, with the status and the fields in GET/users/42.json.head.
+        New files are seen at the next start, or with --watch.
 
           --port PORT    the port, 8080 by default; 0 for a free one
           --delay TIME   the wait before each answer, such as 200ms or 1.5s
           --fail SHARE   the share of requests that get a 503, such as 10%
           --seed NUMBER  makes the same requests fail in each run, if they come in the same order
-          --watch        reports changed files, and problems with them, at once
+          --watch        reports changed files, and problems with them, and answers from new ones at once
           --help         shows this text
           --             ends the options, before a folder whose name begins with a dash
         """

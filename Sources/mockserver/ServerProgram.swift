@@ -85,6 +85,7 @@ struct ServerProgram {
                 ProgramOutput.line("\(change): \(answers.printable(file))")
             }
             before = now
+            answers.reload()
             report(answers.problems(), unless: &seen)
         }
     }

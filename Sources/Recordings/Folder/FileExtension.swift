@@ -1,5 +1,6 @@
 internal import Foundation
 internal import InterceptorsCore
+internal import InterceptorsSyntax
 
 /// The extension of a file with content of a media type, and the media type of a file without a `Content-Type` in its head.
 enum FileExtension {
@@ -28,6 +29,16 @@ enum FileExtension {
     static func contentType(of fileExtension: String) -> String? {
         let file = URL(filePath: "/file." + fileExtension)
         return StubContent.type(of: file) ?? types.first { $0.fileExtension == fileExtension.lowercased() }?.type
+    }
+
+    /// A file's name without its extension, and the extension: a letter, and then at most nine letters and digits.
+    static func split(_ name: String) -> (base: String, fileExtension: String?) {
+        guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return (name, nil) }
+        let ending = name[name.index(after: dot)...].utf8
+        guard let first = ending.first, ending.count <= 10, !ASCII.isDigit(first),
+            ending.allSatisfy(ASCII.isAlphanumeric)
+        else { return (name, nil) }
+        return (String(name[..<dot]), String(name[dot...].dropFirst()))
     }
 
     /// Whether content of this type is JSON text.

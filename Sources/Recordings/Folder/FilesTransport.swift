@@ -34,29 +34,22 @@ extension Transport where Self == FilesTransport {
     /// The article <doc:Folders> says which file answers which request, and how to write one by hand. The interceptor
     /// `record(to:)` writes such a folder, `MockServer(serving:)` and the program `mockserver` serve one.
     ///
-    /// An edit is seen at the next request. Nothing outside of the folder is ever read: links in it aren't followed.
-    /// Several answers to the same request are given in order; the last is repeated.
+    /// The first request reads the names of the files, so a new file is seen when the program starts again. Nothing outside of the
+    /// folder is ever read: links in it aren't followed.
     ///
-    /// A request without a file fails with `HTTPErrorCode.noStub`. The message names the files that would answer, and the
-    /// nearest that exists. A file that can't be read or understood fails with
-    /// `HTTPErrorCode.unreadableFile`. Otherwise it behaves like `StubTransport`: limits of time and size,
+    /// A request without a file fails with `HTTPErrorCode.noStub`. The message names the files that would answer, and a similar one that
+    /// exists. A file that can't be read or understood, or has more than 64 MiB, fails with `HTTPErrorCode.unreadableFile`. Otherwise it behaves like `StubTransport`: limits of time and size,
     /// progress, streams and cancellation are honored.
     ///
     /// - Parameters:
     ///   - folder: the folder.
     ///   - delay: the wait before each answer, none by default.
-    ///   - redaction: decides which values are secrets, for which a file's name has a `*`. A folder is played with the redaction
-    ///     that it was recorded with.
-    ///   - replacing: the program's own replacement of secrets, as the folder was recorded with; by default none.
     ///   - time: its clock measures the delay and time limits.
     public static func files(
         in folder: URL,
         delay: Duration = .zero,
-        redaction: Redaction = .standard,
-        replacing: (@Sendable (String) -> String)? = nil,
         time: TimeSource = .system
     ) -> Self {
-        let answers = FolderAnswers(folder, redaction: redaction, replacing: replacing, now: time.now)
-        return FilesTransport(answers, delay: delay, time: time)
+        FilesTransport(FolderAnswers(folder, now: time.now), delay: delay, time: time)
     }
 }

@@ -3,9 +3,9 @@ internal import InterceptorsSyntax
 package import InterceptorsTransport
 internal import Synchronization
 
-/// The look-up of answers in a folder, as the article *Folders* documents it.
+/// The answers of a folder, as the article *Folders* documents them.
 ///
-/// The folder is listed for each request, so that edits are seen at once. Only what the names mean is kept between requests.
+/// The first request reads the names of the files into a table. Each request reads the file that answers it.
 package final class FolderAnswers: Sendable {
     /// An answer, and the file it comes from.
     package struct Found: Sendable {
@@ -14,92 +14,185 @@ package final class FolderAnswers: Sendable {
         package var answer: StubAnswer
     }
 
-    private struct State {
-        var listing = FolderPath.Listing()
-        var index = FolderIndex(FolderPath.Listing(), .standard)
-        var counts = AnswerCounts<Count>()
-
-        struct Count: Hashable {
-            let request: FolderName
-            let group: FolderName
-            let ending: String?
-        }
+    /// A file that says something impossible.
+    private struct Broken: Error {
+        let message: String
     }
 
+    /// The maximum bytes of a file.
+    private static let limit = 64 << 20
+
     private let folder: FolderPath
-    private let archives: FolderArchives
-    private let reader: FolderFileReader
-    private let redaction: ExchangeRedaction
     private let now: @Sendable () -> Date
-    private let state = Mutex(State())
+    private let table = Mutex<FolderTable?>(nil)
 
     /// - Parameters:
     ///   - url: the folder.
-    ///   - redaction: decides which values are secrets, as it did when the folder was recorded.
-    ///   - replacing: the program's own replacement of secrets, as when the folder was recorded.
     ///   - now: returns the time.
-    package init(
-        _ url: URL,
-        redaction: Redaction = .standard,
-        replacing: (@Sendable (String) -> String)? = nil,
-        now: @escaping @Sendable () -> Date
-    ) {
+    package init(_ url: URL, now: @escaping @Sendable () -> Date) {
         folder = FolderPath(url)
-        self.redaction = ExchangeRedaction(redaction, hook: replacing)
-        archives = FolderArchives(folder, redaction: self.redaction)
-        reader = FolderFileReader(folder: folder, redaction: self.redaction)
         self.now = now
     }
 
     /// Finds the answer to a request.
     ///
     /// - Parameters:
-    ///   - request: the request, with its body in memory.
-    ///   - target: the URL as it was sent; by default the request's.
-    ///   - isAnyOrigin: whether the files of every origin answer. References to what they answer then have no origin.
+    ///   - request: the request.
+    ///   - target: the path and query as a server received them, to which the files of every host answer. References to those hosts
+    ///     become relative, so that a client stays at the server.
     /// - Throws: `TransportError` if no file answers, or if the one that does can't be read.
     @concurrent
-    package func answer(
-        to request: HTTPRequest,
-        target: String? = nil,
-        isAnyOrigin: Bool = false
-    ) async throws -> Found {
-        var attempts = 0
-        while true {
-            do {
-                return try await folder.withSharedLock(for: request) {
-                    try found(for: request, target, isAnyOrigin: isAnyOrigin)
-                }
-            } catch let error as FolderPath.Failure where error.isMissing && attempts < 3 {
-                // An editor replaces a file by removing and renaming: list the folder again.
-                attempts += 1
-            } catch let error as FolderPath.Failure {
-                let message = "\(redaction.path(error.path)) can't be read: \(error.reason)"
-                throw TransportError(.unreadableFile, message, request: request)
-            } catch let error as FolderFileReader.Broken {
-                throw TransportError(.unreadableFile, error.message, request: request)
-            } catch {
-                guard !(error is TransportError || error is CancellationError) else { throw error }
-                let message = "A file in \(folder.url.lastPathComponent) can't be read."
-                throw TransportError(.unreadableFile, message, request: request, underlying: error)
+    package func answer(to request: HTTPRequest, target: String? = nil) async throws -> Found {
+        do {
+            let table = try currentTable()
+            let url = target ?? request.url.absoluteString
+            let hosts = target == nil ? [FolderName.host(of: url), nil] : [nil] + table.hosts.sorted()
+            guard let entry = table.entry(for: request.method, url, hosts: hosts) else {
+                throw miss(request, url, hosts, table)
             }
+            var answer = try await answer(of: entry, to: request.method)
+            if target != nil {
+                answer.headerFields = ServedReference.local(answer.headerFields) { reference in
+                    let origin = reference.origin.hasPrefix("//") ? "https:" + reference.origin : reference.origin
+                    return FolderName.host(of: origin).map(table.hosts.contains) ?? false
+                }
+            }
+            return Found(file: FolderTable.printable(entry.path), answer: answer)
+        } catch let error as FolderPath.Failure {
+            throw TransportError(.unreadableFile, Self.message(error), request: request)
+        } catch let error as Broken {
+            throw TransportError(.unreadableFile, error.message, request: request)
         }
     }
+
+    private func currentTable() throws -> FolderTable {
+        try table.withLock { table in
+            let read = try table ?? FolderTable(folder.list())
+            table = read
+            return read
+        }
+    }
+
+    private static func message(_ failure: FolderPath.Failure) -> String {
+        "\(FolderTable.printable(failure.path)) can't be read: \(failure.reason)"
+    }
+
+    private func miss(
+        _ request: HTTPRequest,
+        _ url: String,
+        _ hosts: [String?],
+        _ table: FolderTable
+    ) -> TransportError {
+        let name = FolderName(request.method, ExchangeRedaction.standard.url(url), isRedacted: true)
+        let names = hosts.filter { $0 == nil || $0 == name.host }.map { host in
+            "\(FolderName(host: host, method: name.method, segments: name.segments)).*"
+        }
+        let hint =
+            table.entries.isEmpty ? "The folder has no answers." : table.hint(for: request.method, url, hosts: hosts)
+        let message =
+            "No file in \(folder.url.lastPathComponent) answers this request. Looked for \(names.joined(separator: ", "))."
+        return TransportError(.noStub, [message, hint].compactMap(\.self).joined(separator: " "), request: request)
+    }
+}
+
+// MARK: Files
+
+extension FolderAnswers {
+    /// The answer of an entry, from one moment: a recorder replaces first the head, and then the content.
+    private func answer(of entry: FolderEntry, to method: HTTPRequest.Method) async throws -> StubAnswer {
+        var attempts = 0
+        var read: (head: Data?, content: Data?)?
+        while read == nil {
+            do throws(FolderPath.Failure) {
+                let head = try bytes(ofHead: entry)
+                var content: Data?
+                if let path = entry.content { content = try folder.read(path, upTo: Self.limit) }
+                if try bytes(ofHead: entry) == head { read = (head, content) }
+                if read == nil, attempts == 100 {
+                    throw FolderPath.Failure(code: EBUSY, file: FolderPath.text(entry.path))
+                }
+            } catch {
+                guard error.isMissing, attempts < 100 else { throw error }
+            }
+            attempts += 1
+            if read == nil { await Task.yield() }
+        }
+        return try answer(of: entry, read?.head, read?.content, to: method)
+    }
+
+    private func bytes(ofHead entry: FolderEntry) throws(FolderPath.Failure) -> Data? {
+        do {
+            return try folder.read(entry.head, upTo: FolderHead.limit)
+        } catch {
+            // A link isn't followed.
+            guard entry.content != nil, error.isMissing || error.code == ELOOP else { throw error }
+            return nil
+        }
+    }
+
+    private func answer(
+        of entry: FolderEntry,
+        _ head: Data?,
+        _ content: Data?,
+        to method: HTTPRequest.Method
+    ) throws -> StubAnswer {
+        let (status, head) = try self.head(of: entry, head)
+        var fields = head.headerFields
+        fields.removeFraming(keepingLength: content == nil && method == .head)
+        // A recorded head says when it was sent: its dates keep their distances from now.
+        if let date = fields[.date].flatMap({ HTTPDate.parse($0, now: CivilTime.seconds(now())) }) {
+            fields = TimeShift(from: Date(timeIntervalSince1970: Double(date)), to: now()).apply(to: fields)
+        }
+        if let content {
+            if let type = entry.fileExtension.flatMap(FileExtension.contentType) {
+                fields.addMissing([.contentType: type])
+            }
+            if method == .head { fields[.contentLength] = String(content.count) }
+        }
+        return StubAnswer(status, fields, .body(HTTPBody(content ?? Data()))).withUnknownTrailers
+    }
+
+    private func head(of entry: FolderEntry, _ bytes: Data?) throws(Broken) -> (HTTPResponse.Status, FolderHead) {
+        let file = FolderTable.printable(entry.head)
+        do throws(FolderHead.Malformed) {
+            var head = FolderHead()
+            if let bytes { head = try FolderHead(bytes) }
+            let code = head.status ?? 200
+            guard code >= 200, let status = HTTPResponse.Status(code: code) else {
+                throw FolderHead.Malformed(line: 1, reason: "\(code) is no final status.")
+            }
+            return (status, head)
+        } catch {
+            throw Broken(message: "\(file), line \(error.line): \(error.reason)")
+        }
+    }
+}
+
+// MARK: For programs that serve a folder
+
+extension FolderAnswers {
+    /// Forgets the names of the files, so that the next request reads them again.
+    package func reload() { table.withLock { $0 = nil } }
 
     /// The faults of the folder, as sentences: names without a meaning, links, heads that can't be read.
     package func problems() -> [String] {
         do {
-            let index = FolderIndex(try folder.list(), redaction)
-            var problems = index.problems + index.archives.compactMap(archives.problem)
-            problems += index.groups.values.flatMap(\.files).compactMap(reader.problem)
-            do {
-                _ = try FolderHome.read(in: folder)
-            } catch {
-                problems.append((error as? TransportError)?.message ?? ErrorText.line(error))
-            }
-            return problems.sorted()
+            let table = try currentTable()
+            return (table.problems + table.entries.compactMap(problem)).sorted()
         } catch {
-            return ["\(redaction.path(error.path)) can't be read: \(error.reason)"]
+            return [(error as? FolderPath.Failure).map(Self.message) ?? ErrorText.line(error)]
+        }
+    }
+
+    private func problem(of entry: FolderEntry) -> String? {
+        do {
+            _ = try head(of: entry, bytes(ofHead: entry))
+            guard entry.fileExtension == "json", let path = entry.content else { return nil }
+            let content = try folder.read(path, upTo: Self.limit)
+            let isJSON = (try? JSONSerialization.jsonObject(with: content, options: .fragmentsAllowed)) != nil
+            return isJSON ? nil : "\(FolderTable.printable(path)) isn't JSON."
+        } catch {
+            return (error as? Broken)?.message ?? (error as? FolderPath.Failure).map(Self.message)
         }
     }
 
@@ -107,108 +200,12 @@ package final class FolderAnswers: Sendable {
     package func files() -> [String] { (try? folder.list().files.map(FolderPath.text)) ?? [] }
 
     /// The path of a file, which ``files()`` returned, as it may be printed.
-    package func printable(_ file: String) -> String {
-        redaction.path(file.split(separator: "/", omittingEmptySubsequences: false).map(String.init))
-    }
+    package func printable(_ file: String) -> String { FolderTable.printable([file]) }
 
     /// The path and the query of a request that a file answers. `nil` if every file has a wildcard or a secret in its name.
     package var example: String? {
-        guard let listing = try? folder.list() else { return nil }
-        return FolderIndex(listing, redaction).groups.values.map(\.scope)
-            .filter { $0.method == .get && !$0.pattern.text.contains("*") }.map(\.pattern.text)
-            .filter { redaction.url($0) == $0 }.min()
-    }
-}
-
-extension FolderAnswers {
-    private func found(for request: HTTPRequest, _ target: String?, isAnyOrigin: Bool) throws -> Found {
-        let index = try currentIndex(for: request)
-        let query = FolderQuery(
-            request.method,
-            target ?? request.url.absoluteString,
-            origin: isAnyOrigin ? nil : OriginText(request.url, redaction: redaction).map(FolderName.folder),
-            origins: isAnyOrigin ? index.origins : [],
-            body: FolderBody.digest(of: request, redaction: redaction),
-            redaction: redaction
-        )
-        guard var found = try answer(to: request, query, index) else { throw miss(query, index, request) }
-        if isAnyOrigin { found.answer.headerFields = try local(found.answer.headerFields, request, index) }
-        return found
-    }
-
-    private func currentIndex(for request: HTTPRequest) throws -> FolderIndex {
-        var listing: FolderPath.Listing
-        do {
-            listing = try folder.list()
-            // A recorder's files in progress change no answer.
-            listing.temporaries = []
-        } catch {
-            let reason = error.isMissing ? "There is no such folder." : error.reason
-            let message = "The folder \(folder.url.path) can't answer: \(redaction.path(error.path)): \(reason)"
-            throw TransportError(.unreadableFile, message, request: request)
-        }
-        if let index = state.withLock({ $0.listing == listing ? $0.index : nil }) { return index }
-        let index = FolderIndex(listing, redaction)
-        state.withLock { ($0.listing, $0.index) = (listing, index) }
-        return index
-    }
-
-    private func answer(to request: HTTPRequest, _ query: FolderQuery, _ index: FolderIndex) throws -> Found? {
-        guard let group = index.group(for: query) else {
-            return try answer(fromArchives: index.archives, to: request, query.origin == nil)
-        }
-        let count = State.Count(request: query.identity, group: group.name, ending: group.ending)
-        let file = group.files[state.withLock { $0.counts.next(count, of: group.files.count) }]
-        return Found(file: redaction.path(file.path), answer: try reader.answer(from: file, to: request, now: now()))
-    }
-
-    private func answer(
-        fromArchives paths: [[String]],
-        to request: HTTPRequest,
-        _ isAnyOrigin: Bool
-    ) throws -> Found? {
-        do {
-            return try archives.answer(to: request, from: paths, isAnyOrigin: isAnyOrigin, now: now())
-        } catch let error as TransportError {
-            throw TransportError(.unreadableFile, error.message, request: request, underlying: error.underlying)
-        }
-    }
-
-    /// The fields without the origins whose requests this folder answers: a client of a server on loopback stays there.
-    private func local(_ fields: HTTPFields, _ request: HTTPRequest, _ index: FolderIndex) throws -> HTTPFields {
-        try ServedReference.local(fields) { reference in
-            let home = try FolderHome.read(in: folder)
-            guard let origin = OriginText(text: reference.origin, defaultScheme: home?.scheme ?? "https") else {
-                return false
-            }
-            return try origin == home
-                || [request.method, .get].contains { try answers($0, reference.path, of: origin, index) }
-        }
-    }
-
-    private func answers(
-        _ method: HTTPRequest.Method,
-        _ path: String,
-        of origin: OriginText,
-        _ index: FolderIndex
-    ) throws -> Bool {
-        let folder = FolderName.folder(ofOrigin: origin)
-        let query = FolderQuery(method, path, origin: folder, origins: [], body: nil, redaction: redaction)
-        if index.group(for: query) != nil { return true }
-        guard !index.archives.isEmpty, let url = URL(string: origin.text + path) else { return false }
-        return try archives.contains(HTTPRequest(method: method, url: url), in: index.archives)
-    }
-
-    private func miss(_ query: FolderQuery, _ index: FolderIndex, _ request: HTTPRequest) -> TransportError {
-        let names = query.redactedNames.filter { $0.origin == nil || $0.origin == query.origin }
-            .filter { $0.method != FolderName.anything }.map { "\($0).*" }
-        var sentences = [
-            "No file in \(folder.url.lastPathComponent) answers this request."
-                + " Looked for \(names.joined(separator: ", "))."
-        ]
-        let hint = index.hint(for: query) { redaction.path($0.path) }
-        let hints = [hint, archives.hint(for: request, from: index.archives)].compactMap(\.self)
-        sentences += hints.isEmpty ? [index.isEmpty ? "The folder has no answers." : "No file is similar."] : hints
-        return TransportError(.noStub, sentences.joined(separator: " "), request: request)
+        let scopes = (try? currentTable().entries.compactMap(\.scope)) ?? []
+        return scopes.filter { $0.method == .get && !$0.pattern.text.contains("*") }.map(\.pattern.text)
+            .filter { Redaction.standard.redactingURL($0) == $0 }.min()
     }
 }

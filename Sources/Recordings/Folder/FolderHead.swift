@@ -51,7 +51,7 @@ struct FolderHead: Equatable {
 
     private static func status(of line: Substring, number: Int) throws(Malformed) -> Int {
         let parts = line.split(separator: " ", maxSplits: 2)
-        guard parts.count > 1, let status = AnswerFileName.status(parts[1].utf8) else {
+        guard parts.count > 1, parts[1].utf8.count == 3, let status = Int(parts[1]), status >= 100 else {
             throw Malformed(line: number, reason: "A status line reads like \"HTTP/1.1 404 Not Found\".")
         }
         return status

@@ -2,166 +2,191 @@ internal import Foundation
 internal import InterceptorsCore
 internal import InterceptorsSyntax
 
-/// The names of the files that keep the answers to a request: one pure rule, which the article *Folders* documents.
+/// The name of the file that answers a request: `[HOST/]METHOD/PATH[?QUERY]`, to which the file adds an extension.
 ///
 /// ```text
-/// GET/users/42.json                       GET /users/42
-/// GET/search?q=swift&page=2.json          GET /search?q=swift&page=2
-/// POST/users.201.json                     POST /users, with the status 201
-/// POST/graphql#5f3a1c09.json              POST /graphql, for one of several bodies
-/// GET/queue#2.json                        GET /queue, the second answer
-/// cdn.example.com/GET/logo.png.png        GET https://cdn.example.com/logo.png
+/// api.example.com/GET/users/42            GET https://api.example.com/users/42
+/// GET/search?q=swift&page=2               GET /search?q=swift&page=2 of any host
+/// GET/index                               GET /
 /// ```
+/// The article *Folders* documents the rule.
 struct FolderName: Hashable {
-    /// The folder of an origin; `nil` if the file is for any.
-    var origin: String?
-    /// The folder of a method.
+    /// The folder of the host; `nil` if the file answers any host.
+    var host: String?
+    /// The folder of the method.
     var method: String
-    /// The folders of the path, and its last segment with the query.
+    /// The folders of the path, and its last segment with the query. Never empty for a file.
     var segments: [String]
-    /// The digest that tells bodies apart; `nil` if the file is for any body.
-    var body: String?
 
-    init(
-        origin: String? = nil,
-        method: HTTPRequest.Method,
-        url: String,
-        redaction: ExchangeRedaction,
-        body: String? = nil
-    ) {
-        let segments = Self.segments(of: url, redaction: redaction)
-        self.init(origin: origin, methodFolder: Self.folder(of: method), segments: segments, body: body)
-    }
-
-    init(origin: String?, methodFolder: String, segments: [String], body: String?) {
-        self.origin = origin
-        method = methodFolder
-        self.segments = segments
-        self.body = body
-    }
-
-    /// The path of a file with this name.
-    ///
-    /// - Parameters:
-    ///   - number: the answer's number among those for the same request, from 1.
-    ///   - status: the status; left out if it is 200 and there is content.
-    ///   - fileExtension: the extension of the content; `nil` if there is only a head.
-    func path(number: Int = 1, status: Int, fileExtension: String?) -> [String] {
-        var name = (segments.last ?? Self.emptySegment) + (body.map { "#" + $0 } ?? "")
-        if number > 1 { name += "#\(number)" }
-        if status != 200 || fileExtension == nil { name += ".\(status)" }
-        if let fileExtension { name += "." + fileExtension }
-        return folders + [name]
-    }
-
-    /// The name of files for the same requests with any body.
-    var forAnyBody: FolderName { FolderName(origin: origin, methodFolder: method, segments: segments, body: nil) }
-
-    /// The folders of every file with this name.
-    var folders: [String] { [origin, method].compactMap(\.self) + segments.dropLast() }
-}
-
-extension FolderName: CustomStringConvertible {
-    /// The beginning of every file with this name.
-    var description: String {
-        FolderPath.text(folders + [(segments.last ?? Self.emptySegment) + (body.map { "#" + $0 } ?? "")])
-    }
-}
-
-extension FolderName {
-    /// Stands for an empty segment: the path `/`, or what follows a trailing slash.
-    static let emptySegment = "^"
     /// Stands for any method or any text.
     static let anything = "*"
-    private static let segmentLimit = 150
+    /// Stands for an empty segment: the path `/`, or what follows a trailing slash.
+    static let emptySegment = "index"
+    /// The segment with the text of an empty one.
+    static let literalIndex = "%69ndex"
+    // File systems allow 255 bytes for a name, of which an extension and `.head` need 16.
+    private static let segmentLimit = 200
+    // macOS allows 1,024 bytes for a path.
     private static let pathLimit = 600
     private static let depthLimit = 40
 
-    /// The folder of a method. Letters in lower case are encoded, because a file system may ignore case.
-    static func folder(of method: HTTPRequest.Method) -> String {
-        var name = ""
-        for byte in method.rawValue.utf8 {
-            let isKept =
-                0x41...0x5A ~= byte || ASCII.isDigit(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-            name += isKept ? String(UnicodeScalar(byte)) : encoded(byte)
-        }
-        return shortened(name)
+    init(host: String?, method: String, segments: [String]) {
+        (self.host, self.method, self.segments) = (host, method, segments)
     }
 
-    /// The folder of an origin: `api.example.com`, `api.example.com,8443`, `http,localhost,8080`.
+    /// The name of a request.
     ///
-    /// - Parameter origin: the text of an origin without its secrets. A secret becomes a `*`.
-    static func folder(ofOrigin origin: OriginText) -> String {
-        var host = ""
-        for byte in origin.host {
-            let isKept = 0x61...0x7A ~= byte || ASCII.isDigit(byte) || "-_.*".utf8.contains(byte)
-            host += isKept ? String(UnicodeScalar(byte)) : encoded(byte)
+    /// - Parameter isRedacted: whether the URL may contain the placeholder of a secret. A `*` takes its place, so that the file answers
+    ///   whatever the secret is.
+    init(_ request: HTTPRequest.Method, _ url: String, isRedacted: Bool = false) {
+        var bytes = Array(url.utf8.prefix { $0 != UInt8(ascii: "#") })
+        if isRedacted { bytes = bytes.replacing(Array(ExchangeRedaction.placeholder.utf8), with: [0]) }
+        let (authority, scheme, target) = Self.split(bytes)
+        let path = target.prefix { $0 != UInt8(ascii: "?") }
+        var segments = path.dropFirst(path.first == UInt8(ascii: "/") ? 1 : 0)
+            .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            .map { Self.segment($0, isPattern: isRedacted) }
+        var last = segments.popLast() ?? Self.emptySegment
+        if path.count < target.count {
+            last += "?" + Self.encoded(target[path.endIndex...].dropFirst(), isPattern: isRedacted)
         }
-        if host.hasPrefix(".") { host = "%2E" + host.dropFirst() }
-        host = shortened(host)
-        let isSecure = origin.scheme == "https"
-        let port = origin.port.map { ",\($0)" } ?? ""
-        // A dot or a comma tells the folder from that of a method.
-        return (isSecure && host.contains(".") ? "" : origin.scheme + ",") + host + port
+        self.init(
+            host: Self.host(authority, scheme: scheme),
+            method: Self.folder(of: request),
+            segments: Self.shortened(segments + [last])
+        )
     }
 
-    /// Whether a folder at the top is that of an origin.
-    static func isOrigin(_ folder: String) -> Bool { folder.contains { $0 == "." || $0 == "," } }
-
-    /// The folders and the last name for the path and the query of a URL, without its secrets.
-    static func segments(of url: String, redaction: ExchangeRedaction) -> [String] {
-        let bytes = target(of: url, redaction: redaction)
-        let path = bytes.prefix { $0 != UInt8(ascii: "?") }
-        let query = bytes.count > path.count ? Array(bytes[(path.endIndex + 1)...]) : nil
-        let parts = path.dropFirst(path.first == UInt8(ascii: "/") ? 1 : 0)
-            .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Array.init)
-        let all = parts.isEmpty ? [[]] : parts
-        var names = all.dropLast().map(folderName)
-        names.append(lastName(all.last ?? [], query: query))
-        let length = names.reduce(0) { $0 + $1.utf8.count + 1 }
-        guard length > pathLimit || names.count > depthLimit else { return names }
-        return ["^^" + digest(names.flatMap { Array($0.utf8) + [UInt8(ascii: "/")] }, bytes: 16)]
+    /// The name for which a person's or a recorder's file is; `nil` if the file isn't in the folder of a method.
+    ///
+    /// - Parameter path: the path of the file without its extension.
+    init?(file path: [String]) {
+        var folders = path.dropLast()
+        let host = folders.first.flatMap { Self.isMethod($0) ? nil : $0 }
+        if host != nil { folders = folders.dropFirst() }
+        guard let method = folders.popFirst(), Self.isMethod(method), let last = path.last else { return nil }
+        let query = last.firstIndex(of: "?")
+        var name = Self.readSegment(last[..<(query ?? last.endIndex)])
+        if let query { name += "?" + Self.encoded(Self.bytes(last[query...].dropFirst()), isPattern: true) }
+        // A shortened name has no other spelling.
+        let segments = last.contains("#") ? path.suffix(folders.count + 1) : folders.map(Self.readSegment) + [name]
+        self.init(host: host, method: method, segments: Self.shortened(Array(segments)))
     }
 
-    /// Path and query in bytes. A NUL stands for a secret.
-    private static func target(of url: String, redaction: ExchangeRedaction) -> [UInt8] {
-        var rest = Array(redaction.url(url).utf8.prefix { $0 != UInt8(ascii: "#") })[...]
-        let head = rest.prefix { $0 != UInt8(ascii: "?") }
-        if let mark = head.firstRange(of: Array("://".utf8)), !head[..<mark.lowerBound].contains(UInt8(ascii: "/")) {
-            rest = rest[mark.upperBound...].drop { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+    /// The path of a file with content of a type.
+    func path(extension ending: String) -> [String] { folders + ["\(last).\(ending)"] }
+
+    /// The path of the head of an answer without content. The dot of what would be read as an extension is encoded.
+    var emptyPath: [String] {
+        let ending = FileExtension.split(last).fileExtension.map { $0.count + 1 } ?? 0
+        return folders + [ending == 0 ? last : last.dropLast(ending) + "%2E" + last.suffix(ending - 1)]
+    }
+
+    /// Whether a file in the folder of this name's files is one of them: with any extension, or a head.
+    func isName(ofFile file: String) -> Bool {
+        let isHead = file.hasSuffix(FolderTable.headEnding)
+        let content = isHead ? String(file.dropLast(FolderTable.headEnding.count)) : file
+        return FileExtension.split(content).base == last || isHead && content == emptyPath.last
+    }
+
+    private var last: String { segments.last ?? Self.emptySegment }
+    private var folders: [String] { [host, method].compactMap(\.self) + segments.dropLast() }
+
+    /// The name with an empty query in place of its own.
+    var withoutQuery: FolderName {
+        FolderName(host: host, method: method, segments: segments.dropLast() + [String(last.prefix { $0 != "?" })])
+    }
+
+    var isPattern: Bool { segments.contains { $0.contains(Self.anything) } }
+
+    /// The requests that the name stands for; `nil` for a shortened name, which stands for one URL.
+    var scope: StubScope? {
+        guard !segments.contains(where: { $0.contains("#") }) else { return nil }
+        let path = segments.map { segment in
+            let isEmpty = segment == Self.emptySegment || segment.hasPrefix(Self.emptySegment + "?")
+            return isEmpty ? String(segment.dropFirst(Self.emptySegment.count)) : segment
         }
-        let secret = Array((redaction.redaction?.placeholder ?? "").utf8)
-        return secret.isEmpty ? Array(rest) : Array(rest).replacing(secret, with: [0])
+        let method = method == Self.anything ? nil : HTTPRequest.Method(rawValue: method.removingPercentEncoding ?? "")
+        return StubScope(method, "/" + path.joined(separator: "/"))
+    }
+}
+
+extension FolderName: CustomStringConvertible {
+    var description: String { FolderPath.text(folders + [last]) }
+}
+
+// MARK: Spelling
+
+extension FolderName {
+    private static func split(_ url: [UInt8]) -> (authority: ArraySlice<UInt8>?, scheme: String, ArraySlice<UInt8>) {
+        let head = url.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "/") }
+        let rest = url[head.endIndex...]
+        guard head.last == UInt8(ascii: ":"), rest.starts(with: "//".utf8) else { return (nil, "", url[...]) }
+        let authority = rest.dropFirst(2).prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+        return (authority, String(decoding: head.dropLast(), as: UTF8.self).lowercased(), url[authority.endIndex...])
     }
 
-    /// A segment as the name of a folder. No name of a file equals it, because every file has an extension.
-    static func folderName(_ segment: [UInt8]) -> String {
-        var name = encoded(segment)
-        if let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) {
-            let ending = name.utf8[name.utf8.index(after: dot)...]
-            if AnswerFileName.isExtension(ending) { name.replaceSubrange(dot...dot, with: "%2E") }
+    /// The folder of a host: `api.example.com`, with another port than the scheme's `localhost,8080`.
+    ///
+    /// - Returns: `nil` without a host, and for one that is a secret.
+    private static func host(_ authority: ArraySlice<UInt8>?, scheme: String) -> String? {
+        guard var host = authority?.split(separator: UInt8(ascii: "@")).last, !host.contains(0) else { return nil }
+        var port = ""
+        if let colon = host.lastIndex(of: UInt8(ascii: ":")), !host[colon...].contains(UInt8(ascii: "]")) {
+            port = String(decoding: host[colon...].dropFirst(), as: UTF8.self)
+            host = host[..<colon]
         }
-        return name.isEmpty ? emptySegment : shortened(name)
+        if port == (scheme == "https" ? "443" : "80") { port = "" }
+        let name = shortened([encoded(host.map(ASCII.lowercased), isPattern: false)])[0]
+        return name.isEmpty ? nil : name + (port.isEmpty ? "" : "," + encoded(Array(port.utf8), isPattern: false))
     }
 
-    /// The last segment and the query as the beginning of a file's name. A NUL stands for a `*`.
-    static func lastName(_ segment: [UInt8], query: [UInt8]?) -> String {
-        var name = segment.isEmpty ? emptySegment : encoded(segment)
-        if let query { name += "?" + encoded(query) }
-        if let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")),
-            AnswerFileName.status(name.utf8[dot...].dropFirst()) != nil
-        {
-            name.replaceSubrange(dot...dot, with: "%2E")
+    /// The folder of a host that a URL names.
+    static func host(of url: String) -> String? {
+        let (authority, scheme, _) = split(Array(url.utf8))
+        return host(authority, scheme: scheme)
+    }
+
+    /// The folder of a method. It begins with a capital or a `%`, by which it differs from the folder of a host.
+    static func folder(of method: HTTPRequest.Method) -> String {
+        let name = method.rawValue.utf8.enumerated().reduce(into: "") { name, next in
+            let isKept = 0x41...0x5A ~= next.element || next.offset > 0 && "-_0123456789".utf8.contains(next.element)
+            name += isKept ? String(UnicodeScalar(next.element)) : triplet(next.element)
         }
-        return shortened(name)
+        return shortened([name])[0]
     }
 
-    private static func encoded(_ byte: UInt8) -> String {
+    private static func isMethod(_ folder: String) -> Bool {
+        guard folder != anything, let method = HTTPRequest.Method(rawValue: folder.removingPercentEncoding ?? "") else {
+            return folder == anything
+        }
+        return folder == self.folder(of: method)
+    }
+
+    private static func segment(_ bytes: some Sequence<UInt8>, isPattern: Bool) -> String {
+        let name = encoded(bytes, isPattern: isPattern)
+        return name.isEmpty ? emptySegment : name == emptySegment ? literalIndex : name
+    }
+
+    private static func readSegment(_ text: some StringProtocol) -> String {
+        text == emptySegment ? emptySegment : segment(bytes(text), isPattern: true)
+    }
+
+    /// The text of a pattern, in which a NUL stands for a `*`.
+    private static func bytes(_ text: some StringProtocol) -> [UInt8] {
+        text.utf8.map { $0 == UInt8(ascii: "*") ? 0 : $0 }
+    }
+
+    private static func triplet(_ byte: UInt8) -> String {
         "%" + String(decoding: Hexadecimal.digits(of: byte, .upperCase), as: UTF8.self)
     }
 
-    /// The part of a URL in characters that every file system keeps apart.
-    private static func encoded(_ bytes: [UInt8]) -> String {
+    /// A part of a URL in ASCII that every file system keeps. Equal for URLs that differ only in needless percent-encoding
+    /// (RFC 3986 §6.2.2).
+    ///
+    /// - Parameter isPattern: whether a NUL stands for a `*`.
+    private static func encoded(_ part: some Sequence<UInt8>, isPattern: Bool) -> String {
+        let bytes = Array(part)
         var name = ""
         var index = 0
         while index < bytes.count {
@@ -175,39 +200,29 @@ extension FolderName {
                 index += 2
             }
             index += 1
-            name += spelled(byte, isTriplet: isTriplet, isFirst: name.isEmpty)
+            let isDelimiter = "=&+,@;".utf8.contains(byte)
+            let isKept = ASCII.isAlphanumeric(byte) || "-_~.".utf8.contains(byte) || isDelimiter && !isTriplet
+            // A name that begins with a dot is hidden, or leads to another folder.
+            let isHidden = byte == UInt8(ascii: ".") && name.isEmpty
+            if byte == 0, isPattern, !isTriplet {
+                name += anything
+            } else {
+                name += isKept && !isHidden ? String(UnicodeScalar(byte)) : triplet(byte)
+            }
         }
         return name
     }
 
-    private static func spelled(_ byte: UInt8, isTriplet: Bool, isFirst: Bool) -> String {
-        switch byte {
-        case 0 where !isTriplet: return anything
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
-            UInt8(ascii: "_"), UInt8(ascii: "~"):
-            return String(UnicodeScalar(byte))
-        case UInt8(ascii: "."): return isFirst ? "%2E" : "."
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): return "^" + String(UnicodeScalar(byte | 0x20))
-        // Delimiters: encoded, they mean something else (RFC 3986 §2.2).
-        case UInt8(ascii: "="), UInt8(ascii: "&"), UInt8(ascii: "+"), UInt8(ascii: ","), UInt8(ascii: ";"),
-            UInt8(ascii: "@"):
-            return isTriplet ? encoded(byte) : String(UnicodeScalar(byte))
-        default: return encoded(byte)
+    /// Names that file systems and tools can hold: the beginning of a long one, and the digest of the whole after a `#`.
+    private static func shortened(_ segments: [String]) -> [String] {
+        let length = segments.reduce(0) { $0 + $1.utf8.count + 1 }
+        let isShort = length <= pathLimit && segments.count <= depthLimit
+        return (isShort ? segments : [segments.joined(separator: "%2F") + "%2F"]).map { name in
+            guard !isShort || name.utf8.count > segmentLimit else { return name }
+            var kept = name.prefix(150)
+            // No cut within a triplet.
+            if let mark = kept.suffix(2).lastIndex(of: "%") { kept = kept[..<mark] }
+            return kept + "#" + PortableSHA256.digest(Array(name.utf8)).prefix(16).hexadecimal
         }
-    }
-
-    /// A name that a file system can hold: the beginning of a long one, and the digest of the whole.
-    private static func shortened(_ name: String) -> String {
-        guard name.utf8.count > segmentLimit else { return name }
-        var kept = Substring(name.utf8.prefix(90))
-        // No cut within an escape.
-        if let mark = kept.utf8.suffix(2).lastIndex(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "^") }) {
-            kept = kept[..<mark]
-        }
-        return kept + "^^" + digest(Array(name.utf8), bytes: 16)
-    }
-
-    static func digest(_ bytes: [UInt8], bytes count: Int) -> String {
-        PortableSHA256.digest(bytes).prefix(count).hexadecimal
     }
 }

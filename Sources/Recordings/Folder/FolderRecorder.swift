@@ -1,66 +1,155 @@
+internal import Dispatch
 internal import Foundation
 internal import InterceptorsCore
+internal import InterceptorsSyntax
 internal import Synchronization
 
-/// Keeps exchanges as the files of a folder.
-///
-/// The first answer to a request that a recorder keeps replaces everything that the folder had for that request; later answers
-/// are numbered. So a folder holds what passed last, and can be recorded again and again.
+/// Keeps exchanges as the files of a folder. The last answer to a request replaces the others.
 final class FolderRecorder: Sendable {
-    /// The files for one exchange, chosen when its request begins, so that answers are numbered in the order of the requests.
-    struct Slot: Sendable {
-        /// The name with the folder of the origin, even if it is the home origin.
-        let name: FolderName
-        let number: Int
-        let origin: OriginText?
-        /// The home origin, if the folder has none yet.
-        let first: OriginText?
-    }
-
-    private struct State {
-        /// The origin of the first request.
-        var first: OriginText?
-        var counts: [FolderName: Int] = [:]
-    }
-
-    /// The maximum number of answers to the same request, and of different requests, that one recorder keeps.
-    static let answerLimit = 100
+    /// The maximum number of different requests whose answers a recorder keeps.
     static let requestLimit = 10_000
 
-    private let state = Mutex(State())
+    private let folder: FolderPath
     private let redaction: ExchangeRedaction
-    private let writer: FolderWriter
+    private let lock: FolderLock
+    private let names = Mutex(Set<FolderName>())
+    // Writing waits for the disk and for the lock, and tasks have few threads to wait on.
+    private let queue = DispatchQueue(label: "folder", qos: .userInitiated)
 
     /// - Parameter lockLimit: how long to wait for another process that changes the folder.
-    init(
-        _ folder: URL,
-        redaction: ExchangeRedaction,
-        lockLimit: Duration = FolderPath.lockLimit,
-        now: @escaping @Sendable () -> Date
-    ) {
+    init(_ folder: URL, redaction: ExchangeRedaction, lockLimit: Duration = .seconds(30)) {
+        self.folder = FolderPath(folder)
         self.redaction = redaction
-        writer = FolderWriter(FolderPath(folder), redaction: redaction, lockLimit: lockLimit, now: now)
+        lock = FolderLock(path: folder.resolvingSymlinksInPath().path, limit: lockLimit)
     }
 
-    /// Chooses the files for a request; `nil` beyond the limits.
-    func slot(for request: HTTPRequest) -> Slot? {
-        let origin = OriginText(request.url, redaction: redaction)
-        let name = FolderName(
-            origin: origin.map(FolderName.folder),
-            method: request.method,
-            url: request.url.absoluteString,
-            redaction: redaction,
-            body: FolderBody.digest(of: request, redaction: redaction)
-        )
-        return state.withLock { state in
-            state.first = state.first ?? origin
-            let number = state.counts[name, default: 0] + 1
-            guard number <= Self.answerLimit, number > 1 || state.counts.count < Self.requestLimit else { return nil }
-            state.counts[name] = number
-            return Slot(name: name, number: number, origin: origin, first: state.first)
-        }
+    /// The name of a request's file, without its secrets.
+    func name(of request: RecordedExchange.Request) -> FolderName {
+        FolderName(request.method, redaction.url(request.url), isRedacted: true)
     }
 
     /// Writes an exchange to its files.
-    func keep(_ exchange: RecordedExchange, in slot: Slot) async throws { try await writer.write(exchange, in: slot) }
+    func keep(_ exchange: RecordedExchange) async throws {
+        try await StartedWork.elsewhere {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                queue.async { [self] in
+                    continuation.resume(with: Result { try write(exchange) })
+                }
+            }
+        }
+    }
+
+    private func write(_ exchange: RecordedExchange) throws {
+        let name = name(of: exchange.request)
+        do {
+            let redacted = redaction.redacted(exchange)
+            if let reason = redacted.response?.omission { throw TransportError(.unwritableFile, reason) }
+            guard let files = AnswerFiles(redacted, name) else { return }
+            let isWithinLimit = names.withLock { names in
+                let hasRoom = names.count < Self.requestLimit || names.contains(name)
+                if hasRoom { names.insert(name) }
+                return hasRoom
+            }
+            guard isWithinLimit else {
+                throw TransportError(.unwritableFile, "A recorder keeps answers to \(Self.requestLimit) requests.")
+            }
+            try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+            try lock.run { _ in try put(files, name) }
+        } catch {
+            let reason = (error as? TransportError)?.message ?? (error as? FolderPath.Failure)?.reason
+            let message = "\(name) can't be written to \(folder.url.path): \(reason ?? ErrorText.line(error))"
+            throw TransportError(.unwritableFile, message, underlying: reason == nil ? error : nil)
+        }
+    }
+
+    private func put(_ files: AnswerFiles, _ name: FolderName) throws {
+        let siblings = try siblings(of: files.path)
+        var temporaries: [[String]] = []
+        do {
+            let new = [files.head, files.content].compactMap(\.self)
+            for file in new { temporaries.append(try folder.writeTemporary(file.bytes, beside: file.path)) }
+            // In this order, so that the content of one answer never stands beside the head of another: of an answer with content, a
+            // head alone answers nothing. A killed process leaves the old answer, the new one, or neither.
+            let stale = siblings.filter { name.isName(ofFile: $0) || $0.hasPrefix(FolderPath.temporaryPrefix) }.sorted()
+            for name in stale where name != files.head?.path.last { try folder.remove(files.path.dropLast() + [name]) }
+            for (temporary, file) in zip(temporaries, new) { try folder.rename(temporary, to: file.path.last ?? "") }
+        } catch {
+            for file in temporaries { try? folder.remove(file) }
+            throw error
+        }
+    }
+
+    /// The names of the files beside a file.
+    ///
+    /// - Throws: if a disk that ignores case would take the file, or a folder that it is in, for another one.
+    private func siblings(of path: [String]) throws -> [String] {
+        var siblings: [String] = []
+        for (depth, name) in path.enumerated() {
+            let parent = path.prefix(depth).reduce(folder.url) { $0.appending(path: $1, directoryHint: .isDirectory) }
+            siblings = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
+            let folded = name.lowercased()
+            let other = siblings.first { $0 != name && $0.utf8.count == name.utf8.count && $0.lowercased() == folded }
+            guard let other else { continue }
+            let message = "On a disk that ignores case, \(FolderPath.text(path)) is the same as \(other)."
+            throw TransportError(.unwritableFile, message + " A recording keeps both.")
+        }
+        return siblings
+    }
+}
+
+/// The content and the head that keep an exchange.
+private struct AnswerFiles {
+    typealias File = (path: [String], bytes: Data)
+
+    private(set) var content: File?
+    private(set) var head: File?
+
+    /// The path of the file that answers.
+    var path: [String] { content?.path ?? head?.path ?? [] }
+
+    /// `nil` if files don't keep the exchange: its response is incomplete, or only for requests with the same conditions.
+    init?(_ exchange: RecordedExchange, _ name: FolderName) {
+        guard let response = exchange.response, exchange.failure == nil,
+            !Self.isConditional(response.status, exchange.request.headerFields)
+        else { return nil }
+        var fields = response.headerFields
+        let received = response.content
+        fields.removeFraming(keepingLength: exchange.request.method == .head)
+        fields.removeAll { !$0.isValid }
+        let type = fields[.contentType]
+        let bytes = FileExtension.isJSON(type) ? Self.pretty(received) : received
+        if bytes != received { fields.removeDigests() }
+        let ending = received.isEmpty ? nil : FileExtension.of(type)
+        let path = ending.map(name.path) ?? name.emptyPath
+        if ending != nil { content = (path, bytes) }
+        let impliedType = ending.flatMap(FileExtension.contentType)
+        let isImplied = fields.isEmpty || fields.count == 1 && type != nil && type == impliedType
+        guard ending == nil || response.status != 200 || !isImplied else { return }
+        let head = FolderHead(status: response.status.code, headerFields: fields)
+        let comment = "\(exchange.request.method) \(exchange.request.url)"
+        self.head = (path.dropLast() + [(path.last ?? "") + FolderTable.headEnding], head.data(comment: comment))
+    }
+
+    private static let conditions: [HTTPField.Name] = [
+        .ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .ifRange,
+    ]
+
+    /// Whether a response says something only about content that the client has (RFC 9110 §13.1), or about a part of the content
+    /// (§14). The names of files don't tell such requests from others, so the response would take the place of a whole one.
+    private static func isConditional(_ status: HTTPResponse.Status, _ fields: HTTPFields) -> Bool {
+        switch status {
+        case 304: conditions.contains { fields.contains($0) }
+        case 206, 416: fields.contains(.range)
+        default: false
+        }
+    }
+
+    /// JSON with line breaks and indents; other content unchanged.
+    private static func pretty(_ bytes: Data) -> Data {
+        guard let text = String(validating: bytes, as: UTF8.self),
+            (try? JSONSerialization.jsonObject(with: bytes, options: .fragmentsAllowed)) != nil,
+            let pretty = JSONIndentation.indented(text)
+        else { return bytes }
+        return Data((pretty + "\n").utf8)
+    }
 }

@@ -5,7 +5,6 @@ public import InterceptorsCore
 struct RecordInterceptor: Interceptor {
     private let recorder: FolderRecorder
     private let limit: Int
-    private let redaction: ExchangeRedaction
     private let report: @Sendable (any Error) -> Void
     private let time: TimeSource
 
@@ -16,33 +15,28 @@ struct RecordInterceptor: Interceptor {
         report: @escaping @Sendable (any Error) -> Void,
         time: TimeSource
     ) {
-        recorder = FolderRecorder(folder, redaction: redaction, now: time.now)
+        recorder = FolderRecorder(folder, redaction: redaction)
         self.limit = max(0, limit)
-        self.redaction = redaction
         self.report = report
         self.time = time
     }
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        let request = request
-        guard let slot = recorder.slot(for: request) else {
-            report(tooMany(request))
-            return try await next(request)
-        }
-        let (recorder, report, limit) = (recorder, report, limit)
+        let (request, recorder, report, limit) = (request, recorder, report, limit)
         let recorded = RecordedExchange.Request(request)
         let capture = ExchangeCapture(request: recorded, limit: limit, time: time) { outcome, done in
             switch outcome {
             case .nothing: done()
             case .exchange(let exchange) where exchange.response?.omission != nil:
-                let message = "\(slot.name) isn't recorded: its content is longer than the limit of \(limit) bytes."
+                let name = recorder.name(of: exchange.request)
+                let message = "\(name) isn't recorded: its content is longer than the limit of \(limit) bytes."
                 report(TransportError(.bodyTooLarge, message))
                 done()
             case .exchange(let exchange):
                 // Not a child task: a cancelled caller's file is written too, or a reader would find half of a run.
                 Task(executorPreference: StartedWork.watcher) {
                     do {
-                        try await recorder.keep(exchange, in: slot)
+                        try await recorder.keep(exchange)
                     } catch {
                         report(error)
                     }
@@ -51,11 +45,6 @@ struct RecordInterceptor: Interceptor {
             }
         }
         return try await capture.capture { try await next(request) }
-    }
-
-    private func tooMany(_ request: HTTPRequest) -> TransportError {
-        let limits = "\(FolderRecorder.answerLimit) answers to one request and \(FolderRecorder.requestLimit) requests"
-        return TransportError(.unwritableFile, "Not recorded: a recorder keeps at most \(limits).", request: request)
     }
 }
 
@@ -69,7 +58,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///
     /// ```swift
     /// let api = Client(baseURL: url, interceptors: [.followRedirects(), .record(to: folder)])
-    /// let user: User = try await api.get("/users/42")          // GET/users/42.json, GET/users/42.json.head
+    /// let user: User = try await api.get("/users/42")          // api.example.com/GET/users/42.json
     /// ```
     /// The article <doc:Folders> says which files keep an exchange.
     ///
@@ -79,16 +68,11 @@ extension Interceptor where Self == AnyInterceptor {
     ///
     /// ## Behaviour
     /// - The response passes unchanged, and a stream stays a stream: it is kept when its reader has read it to the end.
-    /// - The first answer to a request replaces what the folder had for that request. Later answers are numbered in the order of their
-    ///   requests.
-    /// - A file without a head, such as `report.pdf`, also answers `/report.pdf`. When another type is recorded for `/report`, the file
-    ///   becomes `report.pdf.pdf`, which answers only `/report.pdf`.
-    /// - Recorders and readers wait for each other, for at most ten seconds. Then the exchange isn't kept and `report` is called, or
-    ///   the reader's call fails.
-    /// - The first request's origin becomes the folder's home origin, which the file `.home` keeps: its answers are for any host.
-    ///   Answers of other origins are kept in folders of their names.
-    /// - A digest of the request's body is in the name, unless the body is empty. A body that isn't in memory has no digest, so
-    ///   bodies that are streams or files count as equal.
+    /// - The last answer to a request replaces the earlier ones. Requests are equal if method, host, path and query are. A
+    ///   ``Recording`` keeps sequences of answers, and tells contents of requests apart.
+    /// - Two names that are one on a disk that ignores case aren't both kept: `report` is called.
+    /// - A recorder waits for others that write to the same folder, for at most 30 seconds. A recorder keeps answers to at most 10,000
+    ///   requests. Beyond these limits, `report` is called.
     /// - A 304 to a conditional request isn't kept, nor is a 206 or a 416 to a request with a `Range`. They would replace whole
     ///   answers.
     /// - Secrets in URLs, fields and contents are replaced, as `Redaction` recognises them. In the name of a file, a `*` takes their
@@ -105,7 +89,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///     secret number becomes 0.
     ///   - report: called with the error if an exchange can't be kept. By default nothing happens.
     ///   - replacing: the program's own replacement of secrets in URLs, fields' values and text; by default none. It must not change its
-    ///     own results. Where it puts `REDACTED` into a URL, the file answers any text.
+    ///     own results. Where it puts `REDACTED` into a URL, the file answers any text. Any other text becomes a part of the file's name.
     ///   - time: measures the exchanges.
     public static func record(
         to folder: URL,

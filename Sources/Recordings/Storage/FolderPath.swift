@@ -60,15 +60,143 @@ struct FolderPath: Sendable {
     /// Reads a file.
     ///
     /// - Parameter limit: the maximum number of bytes.
-    func read(_ path: [String], upTo limit: Int) throws -> Data {
+    func read(_ path: [String], upTo limit: Int) throws(Failure) -> Data {
         let handle = try open(path)
         defer { try? handle.close() }
-        let bytes = try handle.read(upToCount: limit) ?? Data()
-        guard bytes.count < limit else { throw Failure(code: EFBIG, file: Self.text(path)) }
-        return bytes
+        do {
+            let bytes = try handle.read(upToCount: limit + 1) ?? Data()
+            if bytes.count <= limit { return bytes }
+        } catch {
+            throw failure(path, EIO)
+        }
+        throw failure(path, EFBIG)
     }
 
     static func text(_ path: [String]) -> String { path.joined(separator: "/") }
+}
+
+// MARK: Names
+
+extension FolderPath {
+    /// The content of a folder: the paths of its files, and of the entries that are neither files nor folders.
+    struct Listing: Equatable {
+        var files: [[String]] = []
+        var others: [[String]] = []
+    }
+
+    /// A folder with more entries, or with deeper ones, is refused.
+    static let entryLimit = 100_000
+    private static let depthLimit = 64
+
+    /// The regular files in the folder and its subfolders, sorted, without those whose names begin with a dot. Links aren't followed.
+    ///
+    /// - Throws: an error that names the folder if the folder or one of its subfolders can't be read.
+    func list() throws(Failure) -> Listing {
+        Self.closeCall(try openRoot())
+        let keys: [URLResourceKey] = [.isRegularFileKey, .isDirectoryKey]
+        let root = url.resolvingSymlinksInPath()
+        // The enumeration calls the closure on this thread.
+        let failed = FailedFolder()
+        let entries = FileManager.default.enumerator(at: root, includingPropertiesForKeys: keys, options: []) {
+            url,
+            _ in
+            failed.url = url
+            return false
+        }
+        guard let entries else { throw failure([], EIO) }
+        var listing = Listing()
+        var count = 0
+        while let entry = entries.nextObject() as? URL {
+            let path = Array(entry.pathComponents.suffix(entries.level))
+            let values = try? entry.resourceValues(forKeys: Set(keys))
+            let (isFolder, isFile) = (values?.isDirectory == true, values?.isRegularFile == true)
+            count += 1
+            guard count <= Self.entryLimit, path.count <= Self.depthLimit else { throw failure(path, EFBIG) }
+            if let name = path.last, name.hasPrefix(".") {
+                if isFolder { entries.skipDescendants() }
+            } else if isFile {
+                listing.files.append(path)
+            } else if !isFolder {
+                listing.others.append(path)
+            }
+        }
+        if let url = failed.url {
+            let level = url.pathComponents.count - root.pathComponents.count
+            let path = Array(url.pathComponents.suffix(max(0, level)))
+            // Opening it tells the reason.
+            do throws(Failure) {
+                Self.closeCall(try openParent(of: path + [Self.temporaryPrefix]).0)
+            } catch {
+                throw failure(path, error.code)
+            }
+            throw failure(path, EIO)
+        }
+        listing.files.sort { $0.lexicographicallyPrecedes($1) }
+        listing.others.sort { $0.lexicographicallyPrecedes($1) }
+        return listing
+    }
+
+    private final class FailedFolder {
+        var url: URL?
+    }
+}
+
+// MARK: Writing
+
+extension FolderPath {
+    /// The beginning of the names of files that aren't whole yet.
+    static let temporaryPrefix = ".recording-"
+
+    /// Writes a file under a temporary name, which readers ignore, and makes missing folders.
+    ///
+    /// - Parameters:
+    ///   - bytes: the content, which is on the disk when the method returns.
+    ///   - path: a file in the same folder.
+    /// - Returns: the path of the file.
+    func writeTemporary(_ bytes: Data, beside path: [String]) throws -> [String] {
+        let (parent, _) = try openParent(of: path, isMade: true)
+        defer { Self.closeCall(parent) }
+        let name = Self.temporaryPrefix + String(UInt64.random(in: .min ... .max), radix: 36)
+        let descriptor = Self.openCall(parent, name, O_WRONLY | O_CREAT | O_EXCL)
+        guard descriptor >= 0 else { throw failure(path) }
+        do {
+            let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+            try handle.write(contentsOf: bytes)
+            // Otherwise a loss of power could leave an empty file under the new name.
+            while fsync(descriptor) != 0 && errno != EINVAL && errno != ENOTSUP {
+                guard errno == EINTR else { throw failure(path) }
+            }
+            try handle.close()
+        } catch {
+            unlinkat(parent, name, 0)
+            throw error
+        }
+        return path.dropLast() + [name]
+    }
+
+    /// Gives a file another name in its folder. A file or link that has this name is replaced.
+    func rename(_ path: [String], to name: String) throws(Failure) {
+        guard Self.isSegment(name) else { throw failure([name], EINVAL) }
+        let (parent, old) = try openParent(of: path)
+        defer { Self.closeCall(parent) }
+        guard renameat(parent, old, parent, name) == 0 else { throw failure(path.dropLast() + [name]) }
+    }
+
+    /// Removes a file, if it exists. A folder stays.
+    func remove(_ path: [String]) throws(Failure) {
+        do throws(Failure) {
+            let (parent, name) = try openParent(of: path)
+            defer { Self.closeCall(parent) }
+            guard unlinkat(parent, name, 0) != 0 else { return }
+            let code = errno
+            // Systems differ in the reason for which a folder can't be removed so.
+            let folder = Self.openCall(parent, name, O_RDONLY | O_DIRECTORY)
+            guard folder >= 0 else { throw failure(path, code) }
+            Self.closeCall(folder)
+        } catch {
+            guard error.isMissing else { throw error }
+        }
+    }
 }
 
 // MARK: Descriptors

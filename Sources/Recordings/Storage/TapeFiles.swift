@@ -1,6 +1,5 @@
 internal import Foundation
 internal import InterceptorsTransport
-internal import Synchronization
 
 /// The file of a recording, and the side file beside it.
 ///
@@ -102,7 +101,7 @@ extension TapeFiles {
     /// - Parameter lines: whole lines, each with its line feed.
     func append(_ lines: Data) throws {
         try makeFolder()
-        try locked {
+        try locked { _ in
             if FileName.isOfAnotherKind(sidePath) { throw SystemCallFailure("open", sidePath, EISDIR) }
             let file = try OpenedFile.open(sidePath, O_RDWR | O_CREAT)
             if try file.size() == 0 { try file.takePermissions(of: path) }
@@ -159,59 +158,19 @@ extension TapeFiles {
         }
     }
 
+    private func locked(_ body: (_ isLocked: Bool) throws -> Void) throws {
+        do {
+            try FolderLock(path: folder).run(body)
+        } catch let failure as SystemCallFailure {
+            throw failure.unwritable
+        }
+    }
+
     private func makeFolder() throws {
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         } catch {
             throw TransportError(.unwritableFile, "The folder \(folder) can't be created.", underlying: error)
-        }
-    }
-}
-
-extension TapeFiles {
-    /// How long a writer waits for a process that holds the lock, which each holds for milliseconds.
-    private static let lockLimit = Duration.seconds(30)
-    /// One writer of this process for each folder, so that none polls for a lock that its neighbour holds. Folders of equal hash
-    /// share a mutex, so that the number stays small.
-    private static let writers = (0..<64).map { _ in Writer() }
-
-    private final class Writer: Sendable {
-        let mutex = Mutex(())
-    }
-
-    private var writer: Writer { Self.writers[Int(UInt(bitPattern: folder.hashValue) % UInt(Self.writers.count))] }
-
-    private func locked(_ body: () throws -> Void) throws { try locked { _ in try body() } }
-
-    /// - Parameter body: gets whether the file system has locks. Without locks, the last writer wins.
-    private func locked(_ body: (_ isLocked: Bool) throws -> Void) throws {
-        try writer.mutex.withLock { _ in
-            do {
-                let folder = try OpenedFile.open(folder, O_RDONLY | O_DIRECTORY)
-                let isLocked = try lock(folder)
-                try withExtendedLifetime(folder) { try body(isLocked) }
-            } catch let failure as SystemCallFailure {
-                throw failure.unwritable
-            }
-        }
-    }
-
-    private func lock(_ folder: OpenedFile) throws -> Bool {
-        let start = ContinuousClock.now
-        while true {
-            switch folder.tryLock() {
-            case .locked: return true
-            case .unsupported: return false
-            case .busy: break
-            }
-            guard start.duration(to: .now) < Self.lockLimit else {
-                throw TransportError(
-                    .unwritableFile,
-                    "Another process has held the lock of the folder of \(path) for \(Self.lockLimit). End it, or keep its recordings"
-                        + " in another folder."
-                )
-            }
-            usleep(500)
         }
     }
 }

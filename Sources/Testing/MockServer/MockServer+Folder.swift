@@ -9,31 +9,26 @@ extension MockServer {
     /// let server = try MockServer(serving: folder)             // GET/users/42.json answers GET /users/42
     /// let api = Client(baseURL: server.url)
     /// ```
-    /// The article *Folders* of that module says which file answers which request. The files of every origin's folder answer.
-    /// Edits are seen at the next request. Routes and queued responses come before the folder. A request that no file answers
-    /// gets a 404, and one whose file can't be read a 500, each with the reason as text.
+    /// The article *Folders* of that module says which file answers which request. The files of every host's folder answer.
+    /// The first request reads the names of the files. Routes and queued responses come before the folder. A request that no file
+    /// answers gets a 404, and one whose file can't be read a 500, each with the reason as text.
     ///
-    /// A client that follows a redirect stays on loopback: the origin is removed from a `Location` and a `Content-Location` of the
-    /// folder's home origin, and of everything else that the folder answers.
+    /// A client that follows a redirect stays on loopback: a `Location` and a `Content-Location` lose the origin of a host that has a
+    /// folder.
     ///
     /// - Parameters:
     ///   - folder: the folder.
     ///   - port: the port; by default 0: the system chooses a free one.
     ///   - delay: the wait before each answer from the folder, none by default.
-    ///   - redaction: decides which values are secrets, for which a file's name has a `*`. A folder is served with the redaction
-    ///     that it was recorded with.
-    ///   - replacing: the program's own replacement of secrets, as the folder was recorded with; by default none.
     ///   - time: its clock measures the delay and the pauses in responses.
     /// - Throws: an error that says what the system refused, such as a port that is in use.
     public convenience init(
         serving folder: URL,
         port: Int = 0,
         delay: Duration = .zero,
-        redaction: Redaction = .standard,
-        replacing: (@Sendable (String) -> String)? = nil,
         time: TimeSource = .system
     ) throws {
-        let answers = FolderAnswers(folder, redaction: redaction, replacing: replacing, now: time.now)
+        let answers = FolderAnswers(folder, now: time.now)
         try self.init(port: port, time: time) { request in
             await FolderResponse(to: request, from: answers).response.delayed(by: delay)
         }
@@ -82,7 +77,7 @@ package struct FolderResponse: Sendable {
             return
         }
         do {
-            let found = try await answers.answer(to: sent, target: request.pathAndQuery, isAnyOrigin: true)
+            let found = try await answers.answer(to: sent, target: request.pathAndQuery)
             let response = try await MockResponse(found.answer, to: sent)
             self.init(response, found.answer.status.code, file: found.file, nil)
         } catch {

@@ -42,7 +42,7 @@ import Testing
         return text.split(separator: "\n").last.flatMap { Int($0) }
     }
 
-    /// The version of each item's first answer. An item without an answer is left out.
+    /// The version of each item's answer. An item without an answer is left out.
     private func versions(in folder: URL) async throws -> [Int: Int] {
         let player = FilesTransport.files(in: folder)
         var versions: [Int: Int] = [:]
@@ -71,7 +71,7 @@ import Testing
         let recorded = RecordedFolder()
         var before: [Int: Int] = [:]
         var rounds = 0
-        for process in 1...60 {
+        for process in 1...FullLoad.count(20, full: 60) {
             let first = 1_000 * process
             let last = try await recordUntilDeath(recorded.url, from: first, &generator)
             rounds += last.map { $0 - first + 1 } ?? 0
@@ -85,16 +85,15 @@ import Testing
             #expect(lost.count <= 1, "only the answer that the process was replacing: \(lost)")
             before = now
         }
-        #expect(rounds > 20, "the killed processes had recorded something: \(rounds)")
+        #expect(rounds > 5, "the killed processes had recorded something: \(rounds)")
         try await recordAgain(recorded)
     }
 
-    /// Recording again leaves what a new folder would have, and two hours later no temporary file.
+    /// Recording again leaves what a new folder would have, and no temporary file.
     private func recordAgain(_ recorded: RecordedFolder) async throws {
         let new = RecordedFolder()
-        let later = TimeSource.manual(ManualClock(), startingAt: Date(timeIntervalSinceNow: 7_200))
         for folder in [recorded, new] {
-            let chain = folder.chain(time: later)
+            let chain = folder.chain()
             for item in 0..<FolderFill.items {
                 folder.stub.enqueue(.text("new \(item)"))
                 _ = try await chain.send(request(at: "https://a.example/\(item)"))
@@ -102,7 +101,9 @@ import Testing
             #expect(folder.errors.all.isEmpty)
         }
         #expect(Set(recorded.everything) == Set(new.everything))
-        for file in try new.files { #expect(try recorded.text(file) == new.text(file)) }
+        for file in try FolderPath(new.url).list().files.map(FolderPath.text) {
+            #expect(try Data(contentsOf: recorded.folder.file(file)) == Data(contentsOf: new.folder.file(file)))
+        }
     }
 }
 
@@ -122,12 +123,10 @@ import Testing
         #expect(text.hasPrefix("unreadableFile ") && text.contains("GET/closed: Permission denied."), "\(text)")
     }
 
-    @Test func folderForWhichNoDescriptorIsLeftIsAnErrorThatNamesIt() async throws {
+    @Test func aDeepFolderTakesFewDescriptors() async throws {
         let deep = (1...60).map { "\($0)" }.joined(separator: "/")
         let folder = try AnswerFolder(["GET/\(deep)/a.txt": "1"])
-        #expect(try await ask(folder.url, descriptors: 256).hasPrefix("noStub "))
-        let text = try await ask(folder.url, descriptors: 40)
-        #expect(text.hasPrefix("unreadableFile ") && text.contains("GET/1/2/3/"), "\(text)")
+        #expect(try await ask(folder.url, descriptors: 40).hasPrefix("noStub "))
     }
 
     @Test func folderThatIsAFileIsNotMissing() async throws {

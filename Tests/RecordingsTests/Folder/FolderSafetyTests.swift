@@ -7,8 +7,8 @@ import Testing
 extension FolderPath {
     /// Writes a file as a recorder does.
     func write(_ bytes: Data, to path: [String]) throws {
-        let temporary = try writeTemporary(bytes, beside: path, now: Date())
-        try perform(.rename(temporary, to: path.last ?? ""))
+        let temporary = try writeTemporary(bytes, beside: path)
+        try rename(temporary, to: path.last ?? "")
     }
 }
 
@@ -75,8 +75,8 @@ extension FolderPath {
         let paths = FolderPath(folder)
         #expect(throws: FolderPath.Failure.self) { try paths.open(path) }
         #expect(throws: FolderPath.Failure.self) { try paths.write(Data(), to: path) }
-        #expect(throws: FolderPath.Failure.self) { try paths.perform(.remove(path)) }
-        #expect(throws: FolderPath.Failure.self) { try paths.perform(.rename(["GET", "fine.txt"], to: "../fine.txt")) }
+        #expect(throws: FolderPath.Failure.self) { try paths.remove(path) }
+        #expect(throws: FolderPath.Failure.self) { try paths.rename(["GET", "fine.txt"], to: "../fine.txt") }
         #expect(try Data(contentsOf: outside.url.appending(path: "secret.txt")) == Data("secret".utf8))
     }
 
@@ -112,7 +112,7 @@ extension FolderPath {
             #expect(try paths.list().files.allSatisfy { $0.count == 1 })
             if swapped == get {
                 #expect(throws: FolderPath.Failure.self) { try paths.write(Data("x".utf8), to: ["GET", "new.txt"]) }
-                #expect(throws: FolderPath.Failure.self) { try paths.perform(.remove(["GET", "fine.txt"])) }
+                #expect(throws: FolderPath.Failure.self) { try paths.remove(["GET", "fine.txt"]) }
             }
             try FileManager.default.removeItem(at: swapped)
             try FileManager.default.moveItem(at: aside, to: swapped)
@@ -174,15 +174,12 @@ extension FolderPath {
         let seed = DailySeed.value
         var random = SeededGenerator(seed: seed)
         let paths = FolderPath(folder)
-        for _ in 0..<3_000 {
+        for _ in 0..<FullLoad.count(300, full: 10_000) {
             let target = Self.target(&random)
-            let name = FolderName(
-                origin: Bool.random(using: &random) ? "api.example.com" : nil,
-                method: random.oneOf([.get, "..", "a"]),
-                url: "https://api.example.com" + target,
-                redaction: .standard
-            )
-            let path = name.path(status: 200, fileExtension: "txt")
+            let origin = Bool.random(using: &random) ? "https://api.example.com" : ""
+            let url = ExchangeRedaction.standard.url(origin + target)
+            let name = FolderName(random.oneOf([.get, "..", "a"]), url, isRedacted: true)
+            let path = name.path(extension: "txt")
             try paths.write(Data("x".utf8), to: path)
             #expect(try paths.read(path, upTo: 10) == Data("x".utf8), "\(target), seed \(seed)")
         }

@@ -73,7 +73,9 @@ import Testing
     }
 
     @Test func folderIsServedAndEachRequestIsALine() async throws {
-        let folder = try AnswerFolder(["GET/users/42.json": "{}", "POST/users.201.json": "[]"])
+        let folder = try AnswerFolder([
+            "GET/users/42.json": "{}", "POST/users.json": "[]", "POST/users.json.head": "HTTP/1.1 201",
+        ])
         let server = try await Server(folder.url)
         let example = await server.line(containing: "Try: curl")
         #expect(example?.contains("\(server.url)/users/42") == true)
@@ -84,7 +86,7 @@ import Testing
         #expect(try await curl("-o", "/dev/null", "-w", "%{http_code}", "\(server.url)/users/43?token=abc") == "404")
         let miss = try #require(await server.line(containing: "/users/43"))
         #expect(miss.contains("GET /users/43?token=<redacted> → 404 No file in "))
-        #expect(miss.contains("The nearest is GET/users/42.json."))
+        #expect(miss.contains("Did you mean GET /users/42?"))
     }
 
     @Test func closedOutputDoesNotEndTheProgram() async throws {

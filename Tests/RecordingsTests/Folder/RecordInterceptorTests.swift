@@ -23,8 +23,9 @@ import Testing
         _ = try await chain.text("/none?q=A")
         #expect(
             try recorded.files == [
-                "DELETE/users/42.204.head", "GET/logo.png", "GET/none?q=^a.404.head", "GET/users/42.json",
-                "GET/users/42.json.head", "POST/users.201.json",
+                "DELETE/users/42.head", "GET/logo.png", "GET/none?q=A.head", "GET/users/42.json",
+                "GET/users/42.json.head",
+                "POST/users.json", "POST/users.json.head",
             ]
         )
         let pretty = "{\n  \"id\": 42,\n  \"price\": 1.50,\n  \"tags\": []\n}\n"
@@ -32,12 +33,13 @@ import Testing
         #expect(
             try recorded.text("GET/users/42.json.head") == """
                 # GET https://api.example.com/users/42
+                HTTP/1.1 200 OK
                 X-Own: 1
                 Content-Type: application/json
 
                 """
         )
-        #expect(try Data(contentsOf: recorded.folder.file("GET/logo.png")) == Data([0, 255, 1]))
+        #expect(try Data(contentsOf: recorded.folder.file("api.example.com/GET/logo.png")) == Data([0, 255, 1]))
         let player = FilesTransport.files(in: recorded.folder.url)
         let played = try await player.send(request("/users/42"))
         #expect(played.headerFields["X-Own"] == "1")
@@ -50,19 +52,133 @@ import Testing
         #expect(recorded.errors.all.isEmpty)
     }
 
-    @Test func theFirstAnswerReplacesTheOldOnesAndOthersFollow() async throws {
+    @Test func theLastAnswerWins() async throws {
         let recorded = RecordedFolder()
-        for round in 1...2 {
-            let chain = recorded.chain()
-            for text in ["a", "b", "c"].prefix(4 - round) {
-                recorded.stub.enqueue(.text("\(text)\(round)", status: round == 1 ? 200 : 202))
-                _ = try await chain.text("/q")
-            }
+        let answers: [(StubAnswer, [String])] = [
+            (.text("a", status: 404), ["GET/q.txt", "GET/q.txt.head"]), (.json("1"), ["GET/q.json"]),
+            (.status(204), ["GET/q.head"]), (.text("b", headers: ["X-A": "1"]), ["GET/q.txt", "GET/q.txt.head"]),
+            (.text("c"), ["GET/q.txt"]),
+        ]
+        let chains = [recorded.chain(), recorded.chain()]
+        for (number, (answer, files)) in answers.enumerated() {
+            recorded.stub.enqueue(answer)
+            _ = try await chains[number % 2].text("/q")
+            #expect(try recorded.files == files)
         }
-        #expect(try recorded.files == ["GET/q#2.202.txt", "GET/q.202.txt"])
-        let player = FilesTransport.files(in: recorded.folder.url)
-        #expect(try await player.text("/q") == "a2")
-        #expect(try await player.text("/q") == "b2")
+        #expect(try await recorded.player.text("/q") == "c")
+        #expect(recorded.errors.all.isEmpty)
+    }
+
+    @Test func otherNamesStay() async throws {
+        let recorded = RecordedFolder()
+        let kept = [
+            "GET/q.v2.json", "GET/q?a=1.json", "GET/q/x.json", "GET/qq.json", "POST/q.json", "*/q.json",
+            "GET/q.txt.json",
+        ]
+        for file in kept { try recorded.write("{}", to: "api.example.com/" + file) }
+        for file in ["GET/q.json", "GET/q.json.head", "GET/q.head"] {
+            try recorded.write("{}", to: "api.example.com/" + file)
+        }
+        try await recorded.record("/q", .text("new", headers: ["X-A": "1"]))
+        #expect(Set(try recorded.files) == Set(kept + ["GET/q.txt", "GET/q.txt.head"]))
+        #expect(try await recorded.player.text("/q") == "new")
+    }
+
+    @Test func hostsAreApart() async throws {
+        let recorded = RecordedFolder()
+        let urls = ["https://api.example.com/x", "https://cdn.example.com/x", "http://api.example.com:8080/x"]
+        try await recorded.record(urls.map { (request(at: $0), .text($0)) })
+        let names = ["api.example.com", "api.example.com,8080", "cdn.example.com"].map { $0 + "/GET/x.txt" }
+        #expect(try FolderPath(recorded.url).list().files.map(FolderPath.text) == names)
+        for url in urls { #expect(try await recorded.player.send(request(at: url)).body.bytes == Data(url.utf8)) }
+        await #expect(throws: TransportError.self) {
+            try await recorded.player.send(request(at: "https://other.org/x"))
+        }
+    }
+
+    @Test func namesThatAreOneWithoutCaseAreReported() async throws {
+        let recorded = RecordedFolder()
+        for target in ["/getUser", "/getuser", "/Users/1", "/users/2"] {
+            try await recorded.record(target, .text(target))
+        }
+        #expect(try recorded.files == ["GET/Users/1.txt", "GET/getUser.txt"])
+        let messages = recorded.errors.all.compactMap { ($0 as? TransportError)?.message }
+        #expect(messages.count == 2)
+        #expect(messages.first?.contains("getuser.txt is the same as getUser.txt.") == true, "\(messages)")
+    }
+
+    @Test func urlWithAnExtensionAndOneWithoutAreApart() async throws {
+        let recorded = RecordedFolder()
+        let answers: [(String, StubAnswer)] = [
+            ("/logo", .data(Data([1]), contentType: "image/png")), ("/logo.png", .status(204)),
+            ("/a.json", .json("1")), ("/a", .status(204)), ("/index", .text("i")), ("/", .text("/")),
+        ]
+        for (target, answer) in answers { try await recorded.record(target, answer) }
+        #expect(
+            try recorded.files == [
+                "GET/%69ndex.txt", "GET/a.head", "GET/a.json.json", "GET/index.txt", "GET/logo%2Epng.head",
+                "GET/logo.png",
+            ]
+        )
+        for (target, answer) in answers {
+            #expect(try await recorded.player.send(request(target)).status == answer.status, "\(target)")
+        }
+        #expect(try await recorded.player.text("/index") == "i")
+        #expect(try await recorded.player.text("/") == "/")
+    }
+
+    @Test func aRecorderWaitsForALockUpToALimit() async throws {
+        let recorded = RecordedFolder()
+        try FileManager.default.createDirectory(at: recorded.url, withIntermediateDirectories: true)
+        let other = try OpenedFile.open(recorded.url.path, O_RDONLY | O_DIRECTORY)
+        #expect(other.tryLock() == .locked)
+        let recorder = FolderRecorder(recorded.url, redaction: .standard, lockLimit: .zero)
+        let exchange = RecordedExchange(
+            startedAt: Date(),
+            request: .init(method: .get, url: "https://api.example.com/a"),
+            response: .init(status: 200, chunks: [.init(Data("1".utf8))])
+        )
+        let error = await #expect(throws: TransportError.self) { try await recorder.keep(exchange) }
+        #expect(error?.code == .unwritableFile && error?.message.contains("has held the lock") == true)
+        #expect(recorded.everything.isEmpty)
+        withExtendedLifetime(other) {}
+    }
+
+    @Test func temporaryFilesOfKilledProcessesGo() async throws {
+        let recorded = RecordedFolder()
+        for name in [".recording-abc", ".other"] { try recorded.write("half", to: "api.example.com/GET/" + name) }
+        try await recorded.record("/a", .text("1"))
+        #expect(recorded.everything.filter { $0.contains("/.") } == ["api.example.com/GET/.other"])
+    }
+
+    @Test func failureToWriteLeavesNoTemporaryFile() async throws {
+        let recorded = RecordedFolder()
+        // A folder in the place of the head can't be replaced.
+        try recorded.write("", to: "api.example.com/GET/a.txt.head/x")
+        try await recorded.record("/a", .text("1", headers: ["X-A": "1"]))
+        #expect(recorded.errors.all.count == 1)
+        #expect(!recorded.everything.contains { $0.contains(".recording") })
+    }
+
+    @Test(
+        arguments: [
+            (304, ["If-None-Match": "\"1\""]), (304, ["If-Modified-Since": "Thu, 01 Jan 2015 00:00:00 GMT"]),
+            (206, ["Range": "bytes=0-1"]), (416, ["Range": "bytes=9-"]),
+        ] as [(Int, HTTPFields)]
+    )
+    func answerToAConditionDoesNotReplaceAWholeOne(status: Int, fields: HTTPFields) async throws {
+        let recorded = RecordedFolder()
+        try await recorded.record("/a", .text("whole"))
+        let status = try #require(HTTPResponse.Status(code: status))
+        let url = "https://api.example.com/a"
+        try await recorded.record([(request(at: url, fields: fields), .status(status, headers: ["ETag": "\"1\""]))])
+        #expect(try recorded.files == ["GET/a.txt"])
+        try await recorded.record([(request(at: url, fields: fields), .text("changed"))])
+        #expect(try recorded.text("GET/a.txt") == "changed")
+        #expect(recorded.errors.all.isEmpty)
+        // Without a condition in the request, the status is the server's answer.
+        try await recorded.record("/b", .status(status))
+        #expect(try recorded.files.contains("GET/b.head"))
     }
 
     @Test func streamIsKeptAtItsEndAndNotHeldUp() async throws {
@@ -111,7 +227,7 @@ import Testing
         #expect(try recorded.files == ["GET/short.txt"])
         let error = try #require(recorded.errors.all.first as? TransportError)
         #expect(error.code == .bodyTooLarge)
-        #expect(error.message.contains("GET/long"))
+        #expect(error.message.contains("api.example.com/GET/long"))
     }
 
     @Test func folderThatCannotBeWrittenIsReportedAndFailsNoCall() async throws {
@@ -122,15 +238,6 @@ import Testing
         #expect((recorded.errors.all.first as? TransportError)?.code == .unwritableFile)
     }
 
-    @Test func moreAnswersThanTheLimitAreReported() async throws {
-        let recorded = RecordedFolder()
-        recorded.stub.on({ _ in true }, .text("x"))
-        let chain = recorded.chain()
-        for _ in 0..<(FolderRecorder.answerLimit + 1) { _ = try await chain.text("/q") }
-        #expect(try recorded.files.count == FolderRecorder.answerLimit)
-        #expect(recorded.errors.all.count == 1)
-    }
-
     @Test func parallelCallsLoseNothing() async throws {
         let recorded = RecordedFolder()
         recorded.stub.on({ _ in true }, .choosing { .text($0.url.path) })
@@ -139,7 +246,7 @@ import Testing
             for number in 0..<200 { group.addTask { _ = try await chain.text("/item/\(number % 50)") } }
             try await group.waitForAll()
         }
-        #expect(try recorded.files.count == 200)
+        #expect(try recorded.files.count == 50)
         #expect(!recorded.everything.contains { $0.contains(".recording") })
         let player = FilesTransport.files(in: recorded.folder.url)
         for number in 0..<50 { #expect(try await player.text("/item/\(number)") == "/item/\(number)") }
@@ -240,53 +347,10 @@ import Testing
             replacing: { $0.replacing("Manhattan", with: "…") }
         )
         _ = try await InterceptorChain([record], transport: stub).text("/a?frob=hushhush&b=1")
-        #expect(try FolderPath(folder.url).list().files.map(FolderPath.text) == ["GET/a?frob=*&b=1.json"])
-        let text = String(decoding: try Data(contentsOf: folder.file("GET/a?frob=*&b=1.json")), as: UTF8.self)
+        let name = "api.example.com/GET/a?frob=*&b=1.json"
+        #expect(try FolderPath(folder.url).list().files.map(FolderPath.text) == [name])
+        let text = String(decoding: try Data(contentsOf: folder.file(name)), as: UTF8.self)
         #expect(!text.contains("hush") && !text.contains("Manhattan"))
         #expect(try await FilesTransport.files(in: folder.url).text("/a?frob=other&b=1") == text)
-    }
-}
-
-@Suite(.againstHanging) struct FolderArchiveTests {
-    private func archive(_ entries: [(url: String, text: String)]) -> Data {
-        HARArchive.encode(
-            entries.map { entry in
-                RecordedExchange(
-                    startedAt: Date(timeIntervalSince1970: 0),
-                    request: .init(method: .get, url: entry.url),
-                    response: .init(status: 200, chunks: [.init(Data(entry.text.utf8))])
-                )
-            }
-        )
-    }
-
-    @Test func archiveAnswersWhatNoFileDoes() async throws {
-        let folder = try AnswerFolder(["GET/b.txt": "file"])
-        let url = "https://api.example.com"
-        try folder.write(archive([("\(url)/a?x=1", "1"), ("\(url)/a?x=1", "2"), ("\(url)/b", "archive")]), to: "s.har")
-        let transport = folder.transport
-        var texts: [String] = []
-        for _ in 0..<3 { texts.append(try await transport.text("/a?x=1")) }
-        #expect(texts == ["1", "2", "2"])
-        #expect(try await transport.text("/b") == "file")
-        await #expect(throws: TransportError.self) {
-            try await transport.send(HTTPRequest(url: URL(string: "https://o.org/a?x=1")!))
-        }
-        try folder.write(archive([("\(url)/a?x=1", "edited")]), to: "s.har")
-        #expect(try await transport.text("/a?x=1") == "edited")
-    }
-
-    @Test func missNamesTheNearestOfAnArchive() async throws {
-        let folder = try AnswerFolder()
-        try folder.write(archive([("https://api.example.com/users?page=1", "1")]), to: "s.har")
-        let error = await #expect(throws: TransportError.self) { try await folder.transport.text("/users?page=2") }
-        #expect(try #require(error).description.contains("GET https://api.example.com/users?page=1 was recorded"))
-    }
-
-    @Test func brokenArchiveFailsWithItsReason() async throws {
-        let folder = try AnswerFolder(["s.har": "{"])
-        let error = await #expect(throws: TransportError.self) { try await folder.transport.text("/a") }
-        #expect(error?.code == .unreadableFile)
-        #expect(FolderAnswers(folder.url, now: { Date() }).problems().first?.hasPrefix("s.har: ") == true)
     }
 }

@@ -42,12 +42,17 @@ struct RecordedFolder {
 
     func record(_ target: String, _ answer: StubAnswer) async throws { try await record([(request(target), answer)]) }
 
+    /// The files of the host api.example.com.
     var files: [String] {
-        get throws { try FolderPath(folder.url).list().files.map(FolderPath.text) }
+        get throws {
+            guard FileManager.default.fileExists(atPath: folder.url.path) else { return [] }
+            let paths = try FolderPath(folder.url).list().files
+            return paths.filter { $0.first == "api.example.com" }.map { FolderPath.text(Array($0.dropFirst())) }
+        }
     }
 
     func text(_ file: String) throws -> String {
-        String(decoding: try Data(contentsOf: folder.file(file)), as: UTF8.self)
+        String(decoding: try Data(contentsOf: folder.file("api.example.com/" + file)), as: UTF8.self)
     }
 
     func write(_ text: String, to file: String) throws {

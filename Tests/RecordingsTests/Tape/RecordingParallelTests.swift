@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [Recording.Mode.once, .new], 0..<10)
+    @Test(arguments: [Recording.Mode.once, .new], 0..<FullLoad.count(1, full: 10))
     func aHundredParallelTestsShareATape(mode: Recording.Mode, run: Int) async throws {
         let tape = try TapeFile()
         try await runAll({ tape.recording(mode) }, over: Self.server)
@@ -57,11 +57,14 @@ import Testing
     #if os(Linux) || os(macOS)
     @Test func processesThatShareAFileLoseNothing() async throws {
         let tape = try TapeFile()
-        let children = try (0..<3).map { try RecordingChild(["hammer", tape.url.path, "\(1000 * ($0 + 1))", "100"]) }
+        let count = FullLoad.count(20, full: 100)
+        let children = try (0..<3).map {
+            try RecordingChild(["hammer", tape.url.path, "\(1000 * ($0 + 1))", "\(count)"])
+        }
         for child in children { #expect(await child.ends() == .exit(0)) }
         let played = tape.recording(.none)
         for process in 1...3 {
-            for number in 1000 * process..<1000 * process + 100 {
+            for number in 1000 * process..<1000 * process + count {
                 #expect(try await played.numbered(number) == CacheFill.body(number, 1), "\(number)")
             }
         }

@@ -31,8 +31,9 @@ import Testing
 
     @Test func folderAnswersOverASocket() async throws {
         let folder = try folder([
-            "GET/users/42.json": "{}", "GET/users/42.json.head": "X-Own: 1", "POST/users.201.json": "[]",
-            "DELETE/users/42.204.head": "", "api.example.com/GET/status.json": "1",
+            "GET/users/42.json": "{}", "GET/users/42.json.head": "X-Own: 1", "POST/users.json": "[]",
+            "POST/users.json.head": "HTTP/1.1 201", "DELETE/users/42.head": "HTTP/1.1 204",
+            "api.example.com/GET/status.json": "1",
         ])
         let server = try MockServer(serving: folder.url)
         let response = try await send("/users/42", to: server)
@@ -66,7 +67,7 @@ import Testing
         let miss = try await send("/users/43", to: server)
         #expect(miss.status == 404)
         let text = String(decoding: try #require(miss.body.bytes), as: UTF8.self)
-        #expect(text.contains("Looked for GET/users/43.*") && text.contains("The nearest is GET/users/42.json."))
+        #expect(text.contains("Looked for GET/users/43.*") && text.contains("Did you mean GET /users/42?"))
         let broken = try await send("/bad", to: server)
         #expect(broken.status == 500)
         #expect(String(decoding: try #require(broken.body.bytes), as: UTF8.self).contains("GET/bad.json.head, line 1"))
