@@ -58,7 +58,7 @@ struct Offline {
             expected
         )
         for name in try FileManager.default.subpathsOfDirectory(atPath: files.path).sorted()
-        where name.contains(".") && !name.hasPrefix(".") {
+        where name.contains("/") && !URL(filePath: name).pathExtension.isEmpty {
             print("    \(name)")
         }
         let mock = try MockServer(serving: files)
