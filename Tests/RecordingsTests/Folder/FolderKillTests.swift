@@ -120,7 +120,10 @@ import Testing
         chmod(closed, 0)
         defer { chmod(closed, 0o755) }
         let text = try await ask(folder.url, descriptors: 256)
-        #expect(text.hasPrefix("unreadableFile ") && text.contains("GET/closed: Permission denied."), "\(text)")
+        #expect(
+            text.hasPrefix("unreadableFile ") && text.contains("GET/closed can't be read: Permission denied."),
+            "\(text)"
+        )
     }
 
     @Test func aDeepFolderTakesFewDescriptors() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import InterceptorsRecordings
 
-@Suite struct FolderNameTests {
+@Suite(.againstHanging) struct FolderNameTests {
     @Test(arguments: [
         ("https://h.org/users/42", "h.org/GET/users/42"), ("https://h.org/", "h.org/GET/index"),
         ("https://h.org", "h.org/GET/index"), ("https://h.org/users/", "h.org/GET/users/index"),
