@@ -12,29 +12,9 @@ extension DownloadRun {
         _ state: inout State
     ) async throws -> Bool {
         do {
-            switch decision(response, to: demand, part, state) {
-            case .append(let range):
-                state.isComposed = true
-                try part.cut(to: range.lowerBound)
-                try await save(response, to: part, from: range.lowerBound, upTo: range.upperBound)
+            if let place = try place(of: response, to: demand, part, &state) {
+                try await save(response, to: part, from: place.start, upTo: place.end)
                 return true
-            case .replace(let representation):
-                state.isComposed = false
-                let kept = resumes ? representation : nil
-                if let length = kept?.total ?? response.body.length, length > limit { throw tooLarge }
-                // The announced digest covers the whole content, and the caller may have requested a range.
-                let announced = response.status == 200 ? response.headerFields.announcedDigest : nil
-                try part.begin(kept, announced: announced)
-                try await save(response, to: part, from: 0, upTo: kept?.total)
-                return true
-            case .startOver:
-                try part.clear()
-            case .askForDecoded:
-                // No part of coded content continues the bytes.
-                try part.clear()
-                state.codings = request.headerFields.contains(.acceptEncoding) ? .accepted : .decoded
-            case .refuse(let code, let reason):
-                throw DownloadError(code, reason, request: request)
             }
         } catch {
             response.body.discard()
@@ -42,6 +22,39 @@ extension DownloadRun {
         }
         response.body.discard()
         return false
+    }
+
+    /// Makes the part ready for the content of a response. Returns the place of the content: its offset, and the offset after its last
+    /// byte, if known. Returns `nil` if the next attempt must send a different request.
+    private func place(
+        of response: HTTPResponse,
+        to demand: RangeDemand?,
+        _ part: DownloadPart,
+        _ state: inout State
+    ) throws -> (start: Int64, end: Int64?)? {
+        switch decision(response, to: demand, part, state) {
+        case .append(let range):
+            state.isComposed = true
+            try part.cut(to: range.lowerBound)
+            return (range.lowerBound, range.upperBound)
+        case .replace(let representation):
+            state.isComposed = false
+            let kept = resumes ? representation : nil
+            if let length = kept?.total ?? response.body.length, length > limit { throw tooLarge }
+            // The announced digest covers the whole content, and the caller may have requested a range.
+            let announced = response.status == 200 ? response.headerFields.announcedDigest : nil
+            try part.begin(kept, announced: announced)
+            return (0, kept?.total)
+        case .startOver:
+            try part.clear()
+        case .askForDecoded:
+            // No part of coded content continues the bytes.
+            try part.clear()
+            state.codings = request.headerFields.contains(.acceptEncoding) ? .accepted : .decoded
+        case .refuse(let code, let reason):
+            throw DownloadError(code, reason, request: request)
+        }
+        return nil
     }
 
     private func decision(
