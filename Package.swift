@@ -85,7 +85,7 @@ let package = Package(
             swiftSettings: settings
         ),
 
-        // What some apps need is a product beside the core, so that other apps don't link it.
+        // Each of these modules is a separate product, so that an app links only those that it uses.
         .target(
             name: "InterceptorsTransfers",
             dependencies: ["Interceptors", "InterceptorsSyntax"],

@@ -4,8 +4,6 @@ public import Interceptors
 extension Client {
     /// Creates a client whose calls a journal records.
     ///
-    /// The other parameters are those of the client's usual initializer.
-    ///
     /// - Parameters:
     ///   - baseURL: an absolute http or https URL. Without a base URL, every call must name an absolute URL.
     ///   - interceptors: the interceptors, outermost first; by default only `.followRedirects()`.

@@ -1,16 +1,16 @@
 public import InterceptorsTransport
 
-/// What interceptors may do with a request and its response.
+/// The limits on interceptors for one request: whether they may store, compress or resend it.
 ///
-/// The code that makes a request says it, so that no interceptor needs to know what the request is for. A client's events say, for
-/// example, that no cache stores them and that they hold no permit.
+/// The code that makes a request sets them, so that no interceptor needs to know the request's purpose. `Client.events`, for example,
+/// forbids a cache to store the stream, and lets `limitConcurrency` release its permit early.
 public struct CallShape: Sendable {
     /// Whether a cache may answer the request, if its method is safe, and store the response.
     public var mayStore = true
     /// Whether an interceptor may compress the content.
     public var mayCompress = true
-    /// Whether an interceptor may send the content again although the server may have acted on it, if the method or an
-    /// `Idempotency-Key` allows it.
+    /// Whether the method or an `Idempotency-Key` may make the request idempotent. If `false`, no interceptor sends the request again
+    /// after the server may have acted on it.
     public var mayResend = true
     /// Whether an interceptor may add an `Idempotency-Key`.
     public var mayGetIdempotencyKey = true
@@ -18,7 +18,7 @@ public struct CallShape: Sendable {
     public var holdsPermitUntilEnd = true
     /// Whether a response such as 429 proves that the server has kept nothing of the content.
     public var refusalMeansNothingKept = true
-    /// Whether the server has taken the request's effect by now, so that the same request would have it twice.
+    /// Returns whether the server has already acted on the request, so that sending it again would act twice.
     public var hasTakenEffect: (@Sendable () -> Bool)?
     /// Called before the same content is sent again because the server has refused or redirected the request.
     public var willResend: (@Sendable () -> Void)?
@@ -41,7 +41,7 @@ public struct CallShape: Sendable {
 extension HTTPContext {
     private enum ShapeKey: HTTPContextKey { static var defaultValue: CallShape { CallShape() } }
 
-    /// On a request: what interceptors may do with it.
+    /// On a request: the limits on interceptors.
     public var callShape: CallShape {
         get { self[ShapeKey.self] }
         set { self[ShapeKey.self] = newValue }

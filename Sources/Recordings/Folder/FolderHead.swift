@@ -2,7 +2,7 @@ internal import Foundation
 internal import InterceptorsCore
 internal import InterceptorsSyntax
 
-/// The head of an answer as a person edits it: a status line, if the file's name has no status, and a line for each field.
+/// The head of an answer as a person edits it: a status line and a line for each field.
 ///
 /// ```text
 /// # GET https://api.example.com/users/42

@@ -92,7 +92,7 @@ struct FolderName: Hashable {
     private var last: String { segments.last ?? Self.emptySegment }
     private var folders: [String] { [host, method].compactMap(\.self) + segments.dropLast() }
 
-    /// The name with an empty query in place of its own.
+    /// The same name without its query.
     var withoutQuery: FolderName {
         FolderName(host: host, method: method, segments: segments.dropLast() + [String(last.prefix { $0 != "?" })])
     }

@@ -48,9 +48,6 @@ final class TapeSession: Sendable {
         state = Mutex(TapeState(policy, count: index.exchanges.count))
     }
 
-    /// Whether the session never sends a request.
-    var onlyPlays: Bool { mode == .none }
-
     var expired: [String] { state.withLock { $0.expired(of: index) }.map(\.name) }
 }
 

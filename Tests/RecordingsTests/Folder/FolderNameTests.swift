@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// What a URL without needless percent-encoding would be.
+    /// The URL without unnecessary percent-encoding.
     private static let parts = [
         "a", "A", "é", "%", "%2F", "%2e", ".", "..", "/", "index", "?", "=", "&", "+", "%2B", "#", "*", ":", ",", "@",
         "~",
