@@ -152,6 +152,13 @@ let package = Package(
             path: "Tests/UploadProcess",
             swiftSettings: settings
         ),
+        // The example of uploads has links to two of its files.
+        .target(
+            name: "InterceptorsUploadServer",
+            dependencies: ["Interceptors", "InterceptorsTesting"],
+            path: "Tests/UploadServer",
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "InterceptorsRecordingProcess",
             dependencies: ["InterceptorsRecordings", "InterceptorsTestSupport"],
@@ -196,7 +203,7 @@ let package = Package(
             dependencies: [
                 "Interceptors", "InterceptorsMiddlewares", "InterceptorsSyntax", "InterceptorsTesting",
                 "InterceptorsTestSupport", "InterceptorsCacheProcess", "InterceptorsNetworkProcess",
-                "InterceptorsInsight", "InterceptorsTransfers",
+                "InterceptorsInsight", "InterceptorsTransfers", "InterceptorsUploadServer",
             ],
             swiftSettings: settings
         ),
@@ -211,7 +218,7 @@ let package = Package(
             dependencies: [
                 "Interceptors", "InterceptorsTransfers", "InterceptorsRecordings", "InterceptorsSyntax",
                 "InterceptorsTesting", "InterceptorsTestSupport", "InterceptorsDownloadProcess",
-                "InterceptorsUploadProcess",
+                "InterceptorsUploadProcess", "InterceptorsUploadServer",
             ],
             swiftSettings: settings
         ),

@@ -57,7 +57,6 @@ struct functions {
     int (*multi_wakeup)(void *);
     int (*multi_timeout)(void *, long *);
     struct message *(*multi_info_read)(void *, int *);
-    ccurl_list *(*slist_append)(ccurl_list *, const char *);
 };
 
 static struct functions curl;
@@ -98,7 +97,6 @@ static const char *resolve(void *library, struct functions *functions) {
     RESOLVE(multi_wakeup)
     RESOLVE(multi_timeout)
     RESOLVE(multi_info_read)
-    RESOLVE(slist_append)
 #undef RESOLVE
     struct version_info *version = functions->version_info(0);
     if (!version || version->version_num < 0x075000) {
@@ -155,11 +153,6 @@ void ccurl_easy_cleanup(void *easy) { curl.easy_cleanup(easy); }
 void ccurl_easy_reset(void *easy) { curl.easy_reset(easy); }
 int ccurl_easy_pause(void *easy, int bitmask) { return curl.easy_pause(easy, bitmask); }
 const char *ccurl_easy_strerror(int code) { return curl.easy_strerror(code); }
-bool ccurl_list_append(ccurl_list **list, const char *text) {
-    ccurl_list *longer = curl.slist_append(*list, text);
-    if (longer) { *list = longer; }
-    return longer != 0;
-}
 int ccurl_easy_setopt_long(void *easy, int option, long value) { return curl.easy_setopt(easy, option, value); }
 int ccurl_easy_setopt_int64(void *easy, int option, int64_t value) { return curl.easy_setopt(easy, option, value); }
 int ccurl_easy_setopt_pointer(void *easy, int option, const void *value) {
@@ -174,9 +167,6 @@ int ccurl_easy_setopt_data_callback(void *easy, int option, ccurl_data_callback 
 }
 int ccurl_easy_setopt_prerequest_callback(void *easy, ccurl_prerequest_callback callback) {
     return curl.easy_setopt(easy, CCURLOPT_PREREQFUNCTION, callback);
-}
-int ccurl_easy_setopt_trailer_callback(void *easy, ccurl_trailer_callback callback) {
-    return curl.easy_setopt(easy, CCURLOPT_TRAILERFUNCTION, callback);
 }
 int ccurl_easy_setopt_socket_callback(void *easy, ccurl_socket_callback callback) {
     return curl.easy_setopt(easy, CCURLOPT_SOCKOPTFUNCTION, callback);

@@ -32,7 +32,6 @@
 /// - call ``HTTPBody/discard()`` on the request's body if it starts reading the body and doesn't reach the end;
 /// - set ``HTTPResponse/url``;
 /// - set ``HTTPContext/trailers`` on the response and call ``HTTPContext/interim``, or document that it does neither;
-/// - send ``HTTPContext/requestTrailers``, or refuse a request that has them with ``HTTPErrorCode/unsupported``;
 /// - end each call exactly once, and a cancelled call immediately with `CancellationError`;
 /// - throw ``TransportError`` for its own failures.
 public protocol Transport: Sendable {

@@ -36,17 +36,14 @@ int ccurl_easy_getinfo_long(void *easy, int info, long *value);
 int ccurl_easy_getinfo_int64(void *easy, int info, int64_t *value);
 int ccurl_easy_getinfo_pointer(void *easy, int info, void **value);
 
-// libcurl's list of texts. libcurl only reads the list of a request's fields, which the caller frees. It frees a list of trailers.
+// libcurl's list of texts. libcurl only reads the list of a request's fields, which the caller frees.
 typedef struct ccurl_list {
     char *text;
     struct ccurl_list *next;
 } ccurl_list;
-// Appends a copy of the text. Returns false, with the list unchanged, if memory is exhausted.
-bool ccurl_list_append(ccurl_list **list, const char *text);
 
 typedef size_t (*ccurl_data_callback)(char *bytes, size_t size, size_t count, void *context);
 typedef int (*ccurl_prerequest_callback)(void *context, char *address, char *local, int port, int local_port);
-typedef int (*ccurl_trailer_callback)(ccurl_list **list, void *context);
 typedef int (*ccurl_ssl_context_callback)(void *easy, void *ssl_context, void *context);
 typedef int (*ccurl_socket_callback)(void *context, int socket, int purpose);
 // The beginning of libcurl's curl_sockaddr: the address itself follows.
@@ -61,7 +58,6 @@ typedef int (*ccurl_open_callback)(void *context, int purpose, ccurl_address *ad
 typedef int (*ccurl_close_callback)(void *context, int socket);
 int ccurl_easy_setopt_data_callback(void *easy, int option, ccurl_data_callback callback);
 int ccurl_easy_setopt_prerequest_callback(void *easy, ccurl_prerequest_callback callback);
-int ccurl_easy_setopt_trailer_callback(void *easy, ccurl_trailer_callback callback);
 int ccurl_easy_setopt_ssl_context_callback(void *easy, ccurl_ssl_context_callback callback);
 int ccurl_easy_setopt_socket_callback(void *easy, ccurl_socket_callback callback);
 int ccurl_easy_setopt_progress_callback(void *easy, ccurl_progress_callback callback);
@@ -141,8 +137,6 @@ enum ccurl_option {
     CCURLOPT_PROTOCOLS = 181,
     CCURLOPT_SSLVERSION = 32,
     CCURLOPT_PIPEWAIT = 237,
-    CCURLOPT_TRAILERFUNCTION = 20283,
-    CCURLOPT_TRAILERDATA = 10284,
     CCURLOPT_PROXY_SSLVERSION = 250,
     CCURLOPT_PROXY_SSL_OPTIONS = 261,
     CCURLOPT_SUPPRESS_CONNECT_HEADERS = 265,
@@ -224,8 +218,6 @@ enum ccurl_value {
     CCURL_PREREQFUNC_OK = 0,
     CCURL_SOCKOPT_OK = 0,
     CCURL_PREREQFUNC_ABORT = 1,
-    CCURL_TRAILERFUNC_OK = 0,
-    CCURL_TRAILERFUNC_ABORT = 1,
     CCURLU_PATH_AS_IS = 1 << 4,
     CCURLU_NON_SUPPORT_SCHEME = 1 << 3,
     CCURLU_GUESS_SCHEME = 1 << 9,

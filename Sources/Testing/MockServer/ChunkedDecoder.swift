@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsCore
 
 /// Removes the chunked coding from content as its bytes arrive (RFC 9112 §7.1).
 struct ChunkedDecoder {
@@ -14,11 +13,8 @@ struct ChunkedDecoder {
     private var state = State.size
     // The current line so far, including a CR.
     private var line: [UInt8] = []
-    private var trailerLines: [[UInt8]] = []
     private var trailerSize = 0
     private let lineLimit: Int
-    /// The trailer fields after the last chunk.
-    private(set) var trailerFields = HTTPFields()
 
     init(lineLimit: Int) { self.lineLimit = lineLimit }
 
@@ -49,24 +45,20 @@ struct ChunkedDecoder {
                 guard end.isEmpty else { throw BadRequest("A chunk is longer than its size says.") }
                 state = .size
             case .trailers:
-                try takeTrailer(&rest)
+                // The fields are checked and dropped.
+                guard let line = try takeLine(&rest) else { continue }
+                guard !line.isEmpty else {
+                    state = .done
+                    continue
+                }
+                trailerSize += line.count + 2
+                guard trailerSize <= lineLimit else { throw BadRequest(431, "The trailer fields are over the limit.") }
+                _ = try RequestHead.fields(of: [line])
             case .done:
                 return bytes.count - rest.count
             }
         }
         return bytes.count
-    }
-
-    private mutating func takeTrailer(_ rest: inout ArraySlice<UInt8>) throws(BadRequest) {
-        guard let line = try takeLine(&rest) else { return }
-        guard line.isEmpty else {
-            trailerLines.append(line)
-            trailerSize += line.count + 2
-            guard trailerSize <= lineLimit else { throw BadRequest(431, "The trailer fields are over the limit.") }
-            return
-        }
-        trailerFields = try RequestHead.fields(of: trailerLines)
-        state = .done
     }
 
     // Returns the line without its CR LF once complete; until then `nil`.

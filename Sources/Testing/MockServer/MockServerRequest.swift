@@ -20,8 +20,6 @@ extension MockServer {
         public internal(set) var body = Data()
         /// The number of bytes of the whole content.
         public internal(set) var bodyLength = 0
-        /// The trailer fields after chunked content.
-        public internal(set) var trailerFields = HTTPFields()
         /// The connection's number, counted from 1 in the order of acceptance.
         public internal(set) var connection = 0
         /// The request's number on its connection, counted from 1. A number above 1 means that the connection was reused.
@@ -46,12 +44,20 @@ extension MockServer {
 extension MockServer {
     /// How the server reads the content of one request.
     package struct Intake: Sendable {
-        /// Sent before the content is read: the heads of interim responses.
-        var before: Data
+        /// The fields of responses with the status 104, which are sent before the content is read.
+        var interims: [HTTPFields]
         /// The number of bytes after which the content isn't read any further; `nil` to read all of it.
         var limit: Int?
         /// Returns the response. Gets the request with the content, and whether the limit left any of it unread.
         var answer: @Sendable (_ request: Request, _ isCut: Bool) -> MockResponse
+
+        package init(
+            interims: [HTTPFields],
+            limit: Int?,
+            answer: @escaping @Sendable (_ request: Request, _ isCut: Bool) -> MockResponse
+        ) {
+            (self.interims, self.limit, self.answer) = (interims, limit, answer)
+        }
     }
 
     /// Answers the requests that no route and no queued response answers by a closure that gets their heads.

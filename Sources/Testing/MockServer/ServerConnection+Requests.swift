@@ -27,7 +27,7 @@ extension ServerConnection {
         of head: RequestHead,
         by intake: MockServer.Intake
     ) throws(Ending) -> Bool {
-        if !intake.before.isEmpty { try send(intake.before) }
+        for fields in intake.interims { try send(MockMessage.head(104, fields)) }
         let isCut: Bool
         do {
             isCut = try !readBody(of: head, into: &request, upTo: intake.limit ?? .max)
@@ -127,7 +127,6 @@ extension ServerConnection {
                 }
                 input = input.dropFirst(used)
             }
-            request.trailerFields = decoder.trailerFields
         }
         return true
     }

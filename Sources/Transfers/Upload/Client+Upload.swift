@@ -127,7 +127,6 @@ extension Client {
             throw TransportError.notSeekable(request)
         }
         // Each of several requests would have them.
-        try request.refuseTrailers("An upload that resumes")
         if kind == .tus, request.method != .post {
             throw TransportError(
                 .invalidRequest,

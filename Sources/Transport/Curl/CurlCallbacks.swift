@@ -34,14 +34,6 @@ enum CurlCallbacks {
         }
     }
 
-    static let onTrailers: ccurl_trailer_callback = { list, context in
-        guard let list, let transfer = transfer(context), transfer.provideTrailers({ ccurl_list_append(list, $0) })
-        else {
-            return Int32(CCURL_TRAILERFUNC_ABORT.rawValue)
-        }
-        return Int32(CCURL_TRAILERFUNC_OK.rawValue)
-    }
-
     static let onPrerequest: ccurl_prerequest_callback = { context, _, _, _, localPort in
         guard let transfer = transfer(context), transfer.allowSending(from: localPort) else {
             return Int32(CCURL_PREREQFUNC_ABORT.rawValue)

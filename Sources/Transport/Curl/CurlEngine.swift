@@ -124,11 +124,9 @@ final class CurlEngine: Sendable {
         isAfresh: Bool
     ) async throws -> HTTPResponse {
         guard request.body.isReadable else { throw TransportError.bodyNotReplayable(request: request) }
-        // The body is announced as empty and sent without reading, unless trailers follow. A file may have grown and a stream
-        // may have bytes after all, so check.
-        if request.context.requestTrailers == nil {
-            try await request.checkEmptySource(within: timeouts(of: request), on: loop.clock)
-        }
+        // The body is announced as empty and sent without reading. A file may have grown and a stream may have bytes after
+        // all, so check.
+        try await request.checkEmptySource(within: timeouts(of: request), on: loop.clock)
         let transfer = try makeTransfer(request, on: loop, calledAt: calledAt, isAfresh: isAfresh)
         transfer.upload?.begin(request.body) { [loop, weak transfer] in
             if let transfer { loop.send(.unpause(transfer)) }

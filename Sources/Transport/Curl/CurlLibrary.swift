@@ -31,21 +31,11 @@ enum CurlLibrary {
     /// while it waits for the network.
     static var closesConnectionsAtOnce: Bool { ccurl_version_number() < 0x080900 }
 
-    /// Whether a handle keeps a pointer into the last response's head. From 7.84 until 8.1, the next response follows the
-    /// pointer if its first field line is folded, which corrupts the heap; no reset clears the pointer
-    /// (github.com/curl/curl/issues/11101).
-    private static func keepsPointerIntoLastHead(version: UInt32) -> Bool {
+    /// Whether a handle mustn't be used for a second response, because it keeps a pointer into the last response's head. From 7.84
+    /// until 8.1, the next response follows the pointer if its first field line is folded, which corrupts the heap; no reset
+    /// clears the pointer (github.com/curl/curl/issues/11101).
+    static func keepsPointerIntoLastHead(version: UInt32 = ccurl_version_number()) -> Bool {
         (0x075400..<0x080100).contains(version)
-    }
-
-    /// Whether a handle that has sent trailers takes them for sent ever after. Before 8.7, no reset clears this state, so that the
-    /// next trailers are missing, and a streamed body without trailers is written to memory before libcurl's buffer
-    /// (`trailers_state` in libcurl's lib/transfer.c).
-    private static func keepsStateOfTrailers(version: UInt32) -> Bool { version < 0x080700 }
-
-    /// Whether a handle mustn't be used again after a transfer.
-    static func spoilsHandle(hadTrailers: Bool, version: UInt32 = ccurl_version_number()) -> Bool {
-        keepsPointerIntoLastHead(version: version) || hadTrailers && keepsStateOfTrailers(version: version)
     }
 
     /// How often libcurl sends a request that kept-alive connections leave unanswered.
@@ -196,12 +186,10 @@ final class EasyHandlePool: Sendable {
 
     /// Returns a handle to the pool.
     ///
-    /// - Parameters:
-    ///   - isClean: whether the next transfer overwrites every setting. If not, the handle is reset.
-    ///   - hadTrailers: whether the last transfer had trailers to send.
-    func give(_ easy: EasyHandle, isClean: Bool, hadTrailers: Bool) {
+    /// - Parameter isClean: whether the next transfer overwrites every setting. If not, the handle is reset.
+    func give(_ easy: EasyHandle, isClean: Bool) {
         var easy = easy
-        if CurlLibrary.spoilsHandle(hadTrailers: hadTrailers) {
+        if CurlLibrary.keepsPointerIntoLastHead() {
             guard easy.renew() else { return easy.free() }
             prepare(easy)
             easy.useTarget()

@@ -176,7 +176,7 @@ final class CurlLoop: Sendable {
     /// Returns a transfer's handle to the pool. Call it once libcurl no longer refers to the transfer.
     func release(_ transfer: CurlTransfer, isClean: Bool = false) {
         transfer.upload?.close()
-        pool.give(transfer.easy, isClean: isClean, hadTrailers: transfer.upload?.trailers != nil)
+        pool.give(transfer.easy, isClean: isClean)
     }
 
     fileprivate func run() {

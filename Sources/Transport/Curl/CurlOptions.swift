@@ -21,9 +21,6 @@ extension CurlEngine {
         guard request.method != .connect, request.method != .head || request.body.isEmpty else {
             throw TransportError(.unsupported, "CONNECT, and HEAD with content, can't be sent.", request: request)
         }
-        guard request.context.requestTrailers == nil || configuration.versions != .http2PriorKnowledge else {
-            throw TransportError(.unsupported, "libcurl can't send trailers over HTTP/2.", request: request)
-        }
         var easy = try loop.pool.take()
         guard easy.setTarget(request.url.absoluteString) else {
             easy.free()
@@ -45,7 +42,6 @@ extension CurlEngine {
             throw error
         }
         if isAfresh { easy.set(CCURLOPT_FRESH_CONNECT, 1) }
-        if transfer.upload?.trailers != nil { setTrailers(easy, transfer) }
         let isPlainGet = setMethodAndBody(easy, request, transfer)
         setFields(easy, request, transfer)
         setContexts(easy, transfer)
@@ -69,14 +65,7 @@ extension CurlEngine {
     }
 
     private static func upload(of request: HTTPRequest) -> CurlUpload {
-        let trailers = request.context.requestTrailers
-        return CurlUpload(length: request.body.length, trailers: trailers, onProgress: progress(of: request))
-    }
-
-    /// libcurl sends trailers in the chunked coding only, which HTTP/2 doesn't have.
-    private func setTrailers(_ easy: EasyHandle, _ transfer: CurlTransfer) {
-        _ = ccurl_easy_setopt_trailer_callback(easy.pointer, CurlCallbacks.onTrailers)
-        easy.set(CCURLOPT_TRAILERDATA, Unmanaged.passUnretained(transfer).toOpaque())
+        CurlUpload(length: request.body.length, onProgress: progress(of: request))
     }
 
     /// Called with each piece of the body before libcurl sends it.
@@ -91,7 +80,6 @@ extension CurlEngine {
 
     /// Whether the body is sent piece by piece. The alternative, one block of memory, has no progress reports.
     private static func needsUpload(_ request: HTTPRequest) -> Bool {
-        if request.context.requestTrailers != nil { return true }
         guard !request.body.isEmpty else { return false }
         // The server decides whether it wants the content, so the content must not go out with the head.
         if request.expectsContinue { return true }
@@ -167,8 +155,7 @@ extension CurlEngine {
         if transfer.upload != nil {
             easy.set(CCURLOPT_UPLOAD, 1)
             // Without a length, HTTP/1.1 sends chunks.
-            let length = transfer.upload?.trailers == nil ? request.body.length : nil
-            easy.set(CCURLOPT_INFILESIZE_LARGE, bytes: length ?? -1)
+            easy.set(CCURLOPT_INFILESIZE_LARGE, bytes: request.body.length ?? -1)
         } else if !request.body.isEmpty || method == .post || method == .put || method == .patch {
             // A file or a stream gets here only if it is empty.
             let bytes = request.body.bytes ?? Data()
@@ -188,7 +175,7 @@ extension CurlEngine {
     }
 
     private func setFields(_ easy: EasyHandle, _ request: HTTPRequest, _ transfer: CurlTransfer) {
-        let fields = request.headerFields.announcing(request.context.requestTrailers)
+        let fields = request.headerFields
         // Lines that end in a colon remove the fields that libcurl would add.
         var lines: [StaticString] = fields.contains(.accept) ? [] : ["Accept:"]
         if !request.body.isEmpty || request.method != .get {

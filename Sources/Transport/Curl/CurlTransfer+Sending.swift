@@ -52,13 +52,6 @@ extension CurlTransfer {
         return upload.read(into: buffer)
     }
 
-    /// Adds the lines of the request's trailers. Returns `false` if memory is exhausted.
-    func provideTrailers(_ add: (String) -> Bool) -> Bool {
-        touch()
-        guard let fields = upload?.trailerFields, !isContentRefused else { return true }
-        return fields.allSatisfy { add("\($0.name.rawName): \($0.value)") }
-    }
-
     /// A final response came before the content was asked for, so no content follows. The connection isn't reused, because
     /// the server might take the next request for the content (RFC 9110 §10.1.1).
     func refuseContent() {

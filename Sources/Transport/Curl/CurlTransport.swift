@@ -87,8 +87,6 @@ public import Foundation
 ///   4 KB a line over HTTP/1.1, and 128 KB over HTTP/2. Over HTTP/2, libcurl drops the trailers of content whose length is
 ///   announced, and reading them throws ``HTTPErrorCode/trailersUnavailable``. Some servers send trailers only to a request with the
 ///   fields `TE: trailers` and, over HTTP/1.1, `Connection: TE`.
-/// - A request with ``HTTPContext/requestTrailers`` is sent in chunks over HTTP/1.1, because libcurl sends no trailers over HTTP/2.
-///   With ``Versions/http2PriorKnowledge``, such a request is refused with ``HTTPErrorCode/unsupported``.
 /// - Interim responses are passed to ``HTTPContext/interim``. More than 1,000 of them, or more than 256 KB, fail the call with
 ///   ``HTTPErrorCode/invalidResponse``.
 /// - With `Expect: 100-continue`, the content is sent when the server asks for it, or after a second. If a final response
@@ -105,7 +103,6 @@ public import Foundation
 ///   HTTP/2 stream without a length was reset without an error code. In both cases the content is taken for complete.
 /// - With libcurl 7.84 to 8.0, a handle must not be used for a second response. Each request then takes 3 to 5 µs more, and
 ///   no TLS session is resumed.
-/// - Before 8.7, the same holds for a handle that has sent trailers, and only then.
 /// - libcurl 7.88 keeps a core busy while an HTTP/2 server takes none of an upload. The limits of ``Timeouts`` end that.
 public final class CurlTransport: Transport {
     /// The maximum numbers of simultaneous connections. Requests beyond a limit wait in order, for at most ``Timeouts/idle``; 0 means
@@ -170,8 +167,6 @@ public final class CurlTransport: Transport {
         /// Whether a request may use connections that may speak HTTP/2.
         func mayShare(_ request: HTTPRequest) -> Bool {
             guard negotiates, request.url.isHTTPS, CurlLibrary.hasHTTP2 else { return true }
-            // libcurl sends trailers in the chunked coding only, which HTTP/2 doesn't have.
-            guard request.context.requestTrailers == nil else { return false }
             return isForAll || request.body.isEmpty && request.isRepeatable && !Self.mayBeTooLong(request)
         }
 

@@ -16,7 +16,6 @@ final class CurlUpload: Sendable {
         var sent: Int64 = 0
         var isEnded = false
         var failure: (any Error)?
-        var trailerFields: HTTPFields?
         var isLoopWaiting = false
         var space: CheckedContinuation<Bool, Never>?
         var isClosed = false
@@ -28,22 +27,16 @@ final class CurlUpload: Sendable {
     private static let highMark = 256 * 1024
 
     let length: Int64?
-    /// The fields to send after the body, if any.
-    let trailers: HTTPTrailers?
     private let onProgress: (@Sendable (TransferProgress) -> Void)?
     private let state = Mutex(State())
 
-    init(length: Int64?, trailers: HTTPTrailers? = nil, onProgress: (@Sendable (TransferProgress) -> Void)?) {
+    init(length: Int64?, onProgress: (@Sendable (TransferProgress) -> Void)?) {
         self.length = length
-        self.trailers = trailers
         self.onProgress = onProgress
     }
 
     /// The error that reading the body ended with, if any.
     var failure: (any Error)? { state.withLock(\.failure) }
-
-    /// The fields to send after the body; `nil` until the body has been read to its end.
-    var trailerFields: HTTPFields? { state.withLock(\.trailerFields) }
 
     /// Whether libcurl has taken no byte yet.
     var hasSentNothing: Bool { state.withLock { $0.sent == 0 } }
@@ -101,8 +94,6 @@ final class CurlUpload: Sendable {
                 if mustWake { wake() }
                 if mustWait, await waitForSpace() == false { throw CancellationError() }
             }
-            let fields = try trailers?.fieldsAtEnd()
-            state.withLock { $0.trailerFields = fields }
             finish(nil, wake: wake)
         } catch {
             finish(error, wake: wake)

@@ -115,10 +115,6 @@ extension HTTPRequest {
         }
         if let reason = headerFields.firstInvalid?.invalidity { throw failure(.invalidRequest, reason) }
         try validateFraming()
-        guard !body.isEmpty || context.requestTrailers == nil || (method != .get && method != .head) else {
-            throw failure(.invalidRequest, "Trailers follow content, and a \(method) without content has none.")
-        }
-        if let reason = context.requestTrailers?.earlyRefusal { throw failure(.invalidRequest, reason) }
     }
 
     private func validateURL() throws {

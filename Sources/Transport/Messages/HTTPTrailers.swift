@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// The trailer fields of a message, which follow its content (RFC 9110 §6.5).
+/// The trailer fields of a response, which follow its content (RFC 9110 §6.5).
 ///
-/// For those of a request, see ``HTTPContext/requestTrailers``. Callers read the trailers of a response by
-/// ``HTTPResponse/trailers``. A transport, or an interceptor that answers a request itself, sets ``HTTPContext/trailers``:
+/// Callers read them by ``HTTPResponse/trailers``. A transport, or an interceptor that answers a request itself, sets
+/// ``HTTPContext/trailers``:
 ///
 /// ```swift
 /// response.context.trailers = HTTPTrailers(["Server-Timing": "db;dur=53"])     // the content is in memory
@@ -15,8 +15,7 @@ internal import Synchronization
 /// }
 /// ```
 /// Trailer fields are never merged into the response's fields. Fields that RFC 9112 §7.1.2 and RFC 9110 §6.5.1 forbid in a
-/// trailer are removed from those of a response, and a request with one of them isn't sent, but fails with
-/// ``HTTPErrorCode/invalidRequest``:
+/// trailer are removed:
 ///
 /// - framing and routing: `Connection`, `Content-Length`, `Host`, `Keep-Alive`, `Proxy-Connection`, `TE`, `Trailer`,
 ///   `Transfer-Encoding`, `Upgrade`;
@@ -29,81 +28,32 @@ public struct HTTPTrailers: Sendable {
     private enum Storage: Sendable {
         case known(HTTPFields)
         case pending(PendingTrailers)
-        case computed(@Sendable () -> HTTPFields)
     }
 
     // The fields as they were given, forbidden ones included.
     private let storage: Storage
-    private var isLeftOut: (@Sendable (HTTPField.Name) -> Bool)?
 
     /// Creates the trailer fields of content that has ended; empty if the content had none.
     public init(_ fields: HTTPFields) { storage = .known(fields) }
 
     private init(_ pending: PendingTrailers) { storage = .pending(pending) }
 
-    /// Creates the trailer fields of a request from a closure, which the transport calls when it has read the content to its end.
-    ///
-    /// - Parameter compute: returns the fields. It is called once for each sending of the request, from any thread, and must
-    ///   return quickly.
-    public static func atEnd(_ compute: @escaping @Sendable () -> HTTPFields) -> Self { Self(compute) }
-
-    private init(_ compute: @escaping @Sendable () -> HTTPFields) { storage = .computed(compute) }
-
     /// Creates the trailer fields of a stream that hasn't ended. Its producer calls ``receive(_:)`` at the end of the stream.
     public static func pending() -> Self { Self(PendingTrailers()) }
 
-    /// The fields; `nil` until the content has ended, or if the source can't tell. Fields from ``atEnd(_:)`` are computed.
-    public var fields: HTTPFields? { given.map(allowed) }
-
-    /// The fields that are known before the content ends.
-    package var earlyFields: HTTPFields? { isComputed ? nil : fields }
-
-    /// Why a request with the fields that are known before its content can't be sent, if it can't.
-    var earlyRefusal: String? { isComputed ? nil : given.flatMap(Self.refusal) }
-
-    /// The fields of a request whose content has been read to its end.
-    ///
-    /// - Throws: ``TransportError`` with `trailersNotReceived` if nobody has called ``receive(_:)`` with fields, and with
-    ///   `invalidRequest` if a trailer can't hold them.
-    package func fieldsAtEnd() throws(TransportError) -> HTTPFields {
-        guard let given else {
-            throw TransportError(
-                .trailersNotReceived,
-                "The content of the request has ended, and its trailers aren't known: call HTTPTrailers.receive(_:)."
-            )
-        }
-        if let refusal = Self.refusal(of: given) { throw TransportError(.invalidRequest, refusal) }
-        return allowed(given)
+    /// The fields; `nil` until the content has ended, or if the source can't tell.
+    public var fields: HTTPFields? {
+        let given: HTTPFields? =
+            switch storage {
+            case .known(let fields): fields
+            case .pending(let pending): pending.end.withLock { $0 ?? nil }
+            }
+        guard let given, given.contains(where: Self.isForbidden) else { return given }
+        return HTTPFields(given.filter { !Self.isForbidden($0) })
     }
 
-    private var isComputed: Bool { if case .computed = storage { true } else { false } }
-
-    private var given: HTTPFields? {
-        switch storage {
-        case .known(let fields): fields
-        case .pending(let pending): pending.end.withLock { $0 ?? nil }
-        case .computed(let compute): compute()
-        }
-    }
-
-    private func allowed(_ given: HTTPFields) -> HTTPFields {
-        let isRemoved = { field in Self.refusal(of: field) != nil || isLeftOut?(field.name) == true }
-        return given.contains(where: isRemoved) ? HTTPFields(given.filter { !isRemoved($0) }) : given
-    }
-
-    private static func refusal(of fields: HTTPFields) -> String? { fields.lazy.compactMap(refusal).first }
-
-    /// Why a field can't be in a trailer; `nil` if it can.
-    private static func refusal(of field: HTTPField) -> String? {
-        if let reason = field.invalidity { return reason }
-        return forbidden.contains(field.name) ? "A trailer can't hold the field \(field.name) (RFC 9110 §6.5.1)." : nil
-    }
-
-    /// The same trailers without some fields, which may not be known yet.
-    package func leavingOut(_ isLeftOut: @escaping @Sendable (HTTPField.Name) -> Bool) -> Self {
-        var trailers = self
-        trailers.isLeftOut = { [before = self.isLeftOut] in before?($0) == true || isLeftOut($0) }
-        return trailers
+    private static func isForbidden(_ field: HTTPField) -> Bool {
+        field.invalidity != nil || forbidden.contains(field.name)
     }
 
     /// Whether the content has ended, and its trailer fields aren't known.
@@ -143,11 +93,11 @@ private final class PendingTrailers: Sendable {
 
 extension HTTPTrailers: CustomStringConvertible, CustomReflectable {
     /// One line for each field, with sensitive values redacted; "pending" before the end of the content.
-    public var description: String { earlyFields?.description ?? (areUnavailable ? "unavailable" : "pending") }
+    public var description: String { fields?.description ?? (areUnavailable ? "unavailable" : "pending") }
 
     /// The fields, with sensitive values redacted.
     public var customMirror: Mirror {
-        Mirror(self, children: ["fields": earlyFields as Any], displayStyle: .struct)
+        Mirror(self, children: ["fields": fields as Any], displayStyle: .struct)
     }
 }
 
@@ -193,7 +143,6 @@ extension HTTPResponse {
 extension HTTPErrorCode {
     /// `TransportError`: ``HTTPResponse/trailers`` was read although the response's source doesn't report trailer fields.
     public static let trailersUnavailable = Self(rawValue: "trailersUnavailable")
-    /// `TransportError`: ``HTTPResponse/trailers`` was read before the content had been read to its end, or the trailers of a request
-    /// weren't known when its content had been sent.
+    /// `TransportError`: ``HTTPResponse/trailers`` was read before the content had been read to its end.
     public static let trailersNotReceived = Self(rawValue: "trailersNotReceived")
 }

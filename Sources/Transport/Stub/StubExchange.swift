@@ -19,7 +19,7 @@ package enum StubExchange {
         if let bytes = request.body.bytes {
             var progress = StubProgress(request.context.uploadProgress, total: request.body.length)
             progress.add(bytes.count)
-            return (try knowingTrailers(request), true)
+            return (request, true)
         }
         let limit = ReadingLimit(request, clock: clock)
         let (bytes, isComplete) = try await limit.run { try await read(request, $0) }
@@ -27,15 +27,7 @@ package enum StubExchange {
         var recorded = request
         limit.charge(&recorded)
         recorded.body = HTTPBody(bytes)
-        return (try knowingTrailers(recorded), isComplete)
-    }
-
-    /// The request with the fields that its trailers have at the end of the content.
-    private static func knowingTrailers(_ request: HTTPRequest) throws -> HTTPRequest {
-        guard let trailers = request.context.requestTrailers else { return request }
-        var known = request
-        known.context.requestTrailers = HTTPTrailers(try trailers.fieldsAtEnd())
-        return known
+        return (recorded, isComplete)
     }
 
     private static func read(

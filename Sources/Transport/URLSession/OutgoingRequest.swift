@@ -14,7 +14,6 @@ package struct OutgoingRequest {
     package init(_ request: HTTPRequest, isInBackground: Bool = false) throws {
         try Self.checkURL(request)
         try Self.checkBody(request)
-        try request.refuseTrailers("URLSession")
         var urlRequest = URLRequest(url: request.url, cachePolicy: .reloadIgnoringLocalCacheData)
         urlRequest.timeoutInterval =
             isInBackground ? SessionDelegate.backgroundSilence : SessionDelegate.noTimeout

@@ -113,49 +113,6 @@ import Testing
         #expect(try await call.value.trailers == ["X-A": "last"])
     }
 
-    // MARK: Trailers of requests
-
-    @Test(arguments: unharming)
-    func trailersOfARequestPassEveryInterceptor(tested: ConformingInterceptor) async throws {
-        let clock = ManualClock()
-        let time = TimeSource.manual(clock)
-        let folder = try TemporaryFolder()
-        let origin = try #require(Origin(apiURL))
-        let world = InterceptorConformance.World(clock: clock, time: time, origin: origin, secret: "hush")
-        let content = try await (tested.content ?? "the content").collect(upTo: 1 << 20)
-        for trailers in [HTTPTrailers(Self.trailers), .atEnd { Self.trailers }] {
-            let stub = StubTransport(time: time)
-            stub.on(nil, "**", .data(content))
-            let chain = InterceptorChain([tested.make(world, folder.url)], transport: stub)
-            var request = HTTPRequest(method: .put, url: apiURL, body: "the content")
-            request.context.requestTrailers = trailers
-            let call = Task { [request] in try await chain.send(request) }
-            await passTheWait(of: tested, clock)
-            #expect(try await call.value.status == 200)
-            let sent = stub.requests.filter { $0.method == .put }
-            #expect(sent.map { $0.context.requestTrailers?.fields } == [Self.trailers])
-        }
-    }
-
-    @Test func trailersOfARequestComeAgainWithEachAttempt() async throws {
-        let stub = StubTransport()
-        stub.enqueue(.status(503), .status(401), .text("ok"))
-        let clock = ManualClock()
-        let tokens = TokenStore(.init("old"), origins: [try #require(Origin(apiURL))]) { _ in .init("new") }
-        let chain = InterceptorChain(
-            [.retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(3, time: .manual(clock))],
-            transport: stub
-        )
-        var request = HTTPRequest(method: .put, url: apiURL, body: "the content")
-        request.context.requestTrailers = HTTPTrailers(Self.trailers)
-        let call = Task { [request] in try await chain.send(request) }
-        await clock.sleepers(1)
-        clock.advance(by: .seconds(60))
-        #expect(try await call.value.status == 200)
-        #expect(stub.requests.map { $0.headerFields[.authorization] } == ["Bearer old", "Bearer old", "Bearer new"])
-        #expect(stub.requests.allSatisfy { $0.context.requestTrailers?.fields == Self.trailers })
-    }
-
     // MARK: Interim responses
 
     private func told(_ request: inout HTTPRequest) -> Notes<Int> {

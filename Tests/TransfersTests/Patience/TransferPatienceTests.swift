@@ -2,6 +2,7 @@ import Foundation
 import InterceptorsCore
 import InterceptorsTestSupport
 import InterceptorsTesting
+import InterceptorsUploadServer
 import Testing
 
 @testable import InterceptorsTransfers

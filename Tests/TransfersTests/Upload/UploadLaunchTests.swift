@@ -3,6 +3,7 @@ import InterceptorsCore
 import InterceptorsTestSupport
 import InterceptorsTesting
 import InterceptorsTransfers
+import InterceptorsUploadServer
 import Synchronization
 import Testing
 

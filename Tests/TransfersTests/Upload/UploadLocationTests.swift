@@ -4,6 +4,7 @@ import InterceptorsInsight
 import InterceptorsTestSupport
 import InterceptorsTesting
 import InterceptorsTransfers
+import InterceptorsUploadServer
 import Testing
 
 /// Where the URL of an upload leads, and which fields go there.

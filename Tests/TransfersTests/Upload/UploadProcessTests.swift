@@ -4,6 +4,7 @@ import Foundation
 import InterceptorsCore
 import InterceptorsTestSupport
 import InterceptorsTesting
+import InterceptorsUploadServer
 import Testing
 
 /// Uploads by other processes, which are killed.

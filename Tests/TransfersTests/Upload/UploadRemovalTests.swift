@@ -3,6 +3,7 @@ import InterceptorsCore
 import InterceptorsTestSupport
 import InterceptorsTesting
 import InterceptorsTransfers
+import InterceptorsUploadServer
 import Testing
 
 /// Uploads that nobody can continue are removed from the server. The caller gets the reason in any case.

@@ -3,6 +3,7 @@ import InterceptorsCore
 import InterceptorsTestSupport
 import InterceptorsTesting
 import InterceptorsTransfers
+import InterceptorsUploadServer
 import Synchronization
 import Testing
 
@@ -356,20 +357,6 @@ import Testing
             }
             #expect(error?.code == .bodyNotReplayable)
         }
-        #expect(server.methods.isEmpty)
-    }
-
-    @Test func trailersAreRefusedBeforeSending() async throws {
-        let server = UploadServer()
-        let error = await #expect(throws: TransportError.self) {
-            try await server.client().upload(
-                .raw(uploadContent(10), type: nil),
-                to: "/files",
-                resuming: .hastyDraft,
-                context: .with(\.requestTrailers, HTTPTrailers(["X-A": "1"]))
-            )
-        }
-        #expect(error?.code == .unsupported)
         #expect(server.methods.isEmpty)
     }
 

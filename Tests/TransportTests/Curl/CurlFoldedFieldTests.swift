@@ -73,7 +73,7 @@ import Testing
     /// The versions of libcurl with this bug: github.com/curl/curl/issues/11101.
     @Test(arguments: [(0x075300, false), (0x075400, true), (0x075801, true), (0x080001, true), (0x080100, false)])
     func handleIsUsedOnceWhereItKeepsAPointer(version: UInt32, isKept: Bool) {
-        #expect(CurlLibrary.spoilsHandle(hadTrailers: false, version: version) == isKept)
+        #expect(CurlLibrary.keepsPointerIntoLastHead(version: version) == isKept)
     }
 }
 #endif

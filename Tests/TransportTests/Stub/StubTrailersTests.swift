@@ -99,25 +99,4 @@ import Testing
         clock.advance(by: .seconds(1))
         #expect(try await call.value.status == 200)
     }
-
-    @Test func trailersOfARequestAreKnownWhenItIsAnswered() async throws {
-        let count = Shared(0)
-        stub.on(nil, "**") { request in .text(request.context.requestTrailers?.fields?["X-A"] ?? "unknown") }
-        var request = try stubRequest("/", .post)
-        request.body = Self.stream.map { chunk in
-            count.change { $0 += chunk.count }
-            return chunk
-        }
-        request.context.requestTrailers = .atEnd { ["X-A": "\(count.value)"] }
-        #expect(try await content(of: stub.send(request)) == "1")
-        #expect(stub.requests.last?.context.requestTrailers?.fields == ["X-A": "1"])
-    }
-
-    @Test(arguments: [HTTPBody("a"), Self.stream])
-    func trailersOfARequestThatNobodyReceivesFailTheCall(body: HTTPBody) async throws {
-        var request = try stubRequest("/", .post, body: body)
-        request.context.requestTrailers = .pending()
-        let error = await #expect(throws: TransportError.self) { try await stub.send(request) }
-        #expect(error?.code == .trailersNotReceived)
-    }
 }

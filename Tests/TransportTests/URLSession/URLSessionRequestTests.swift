@@ -52,12 +52,6 @@ import Testing
         #expect(fields[values: .cookie] == ["a=1; b=2"])
     }
 
-    @Test func trailersAreRefused() async throws {
-        var request = try makeRequest(server, "/", .post, body: "content")
-        request.context.requestTrailers = HTTPTrailers(["X-A": "1"])
-        #expect(try await refusal(request).code == .unsupported)
-    }
-
     @Test func expectContinueIsHonoured() async throws {
         let fields = try await sent([.expect: "100-continue"], .post, body: "content")
         #expect(fields[.expect] == "100-continue")

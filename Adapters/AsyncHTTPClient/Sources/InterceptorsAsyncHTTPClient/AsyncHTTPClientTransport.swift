@@ -70,9 +70,6 @@ public final class AsyncHTTPClientTransport: Transport {
         let request = request
         try request.validate()
         guard request.body.isReadable else { throw TransportError.bodyNotReplayable(request: request) }
-        guard request.context.requestTrailers == nil else {
-            throw TransportError(.unsupported, "AsyncHTTPClientTransport can't send trailers.", request: request)
-        }
         guard request.method != .connect, request.method != .trace || request.body.isEmpty else {
             throw TransportError(
                 .unsupported,

@@ -35,7 +35,6 @@ struct CompressRequestInterceptor: Interceptor {
         if request.headerFields.contains(where: { Self.fixed.contains($0.name) }) { return false }
         guard request.context.callShape.mayCompress else { return false }
         // A trailer may be a digest of the content.
-        if request.context.requestTrailers != nil { return false }
         return !Self.isCompressedByNature(request.headerFields[.contentType])
     }
 

@@ -97,11 +97,8 @@ struct FollowRedirectsInterceptor: Interceptor {
         let notes = request.notes
         guard notes.areKept else { return }
         notes.add(.redirect(hop))
-        let names = { (request: HTTPRequest) in
-            request.headerFields.map(\.name) + (request.context.requestTrailers?.earlyFields ?? [:]).map(\.name)
-        }
-        let kept = Set(names(following))
-        let dropped = names(request).filter { rules.isBoundToOrigin($0) && !kept.contains($0) }
+        let kept = Set(following.headerFields.map(\.name))
+        let dropped = request.headerFields.map(\.name).filter { rules.isBoundToOrigin($0) && !kept.contains($0) }
         if !dropped.isEmpty { notes.add(.credentialsDropped(dropped.map(\.rawName))) }
     }
 

@@ -34,33 +34,22 @@ struct RedirectRules: Sendable {
             if next.method != request.method { next.context.isIdempotent = nil }
             next.body = .empty
             next.headerFields.removeAll { $0.name.isAboutContent }
-            next.context.requestTrailers = nil
         }
-        let (from, to) = (Origin(request.url), Origin(target))
-        if from != to {
-            next.headerFields.removeAll { isBoundToOrigin($0.name) }
-            leaveOutBoundTrailers(of: &next)
-        }
+        if Origin(request.url) != Origin(target) { next.headerFields.removeAll { isBoundToOrigin($0.name) } }
         // RFC 9110 §10.1.3.
         if Self.isDowngrade(from: request.url, to: target) { next.headerFields.remove(.referer) }
         return next
     }
 
     /// The request that a policy derived from the proposed one. If its origin wasn't proposed, the request keeps only those
-    /// origin-bound fields that the policy has set, and no origin-bound trailers.
+    /// origin-bound fields that the policy has set.
     func request(_ changed: HTTPRequest, insteadOf proposed: HTTPRequest) -> HTTPRequest {
         guard Origin(changed.url) != Origin(proposed.url) else { return changed }
         var next = changed
         next.headerFields.removeAll { field in
             isBoundToOrigin(field.name) && proposed.headerFields[values: field.name].contains(field.value)
         }
-        leaveOutBoundTrailers(of: &next)
         return next
-    }
-
-    /// Those of the policy too, because nobody knows the fields of a stream's end before.
-    private func leaveOutBoundTrailers(of request: inout HTTPRequest) {
-        request.context.requestTrailers = request.context.requestTrailers?.leavingOut { [self] in isBoundToOrigin($0) }
     }
 
     /// Whether a redirect leads from https to another scheme.

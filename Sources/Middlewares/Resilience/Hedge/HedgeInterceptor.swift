@@ -34,10 +34,7 @@ struct HedgeInterceptor: Interceptor {
     }
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        // Two readings of the body at once would compute one set of trailers.
-        guard request.method.isSafe, request.body.isRestartable, request.context.requestTrailers == nil else {
-            return try await next(request)
-        }
+        guard request.method.isSafe, request.body.isRestartable else { return try await next(request) }
         budget?.deposit()
         if let deadline = request.context.deadline, deadline.remaining <= delay { return try await next(request) }
         let notes = request.notes

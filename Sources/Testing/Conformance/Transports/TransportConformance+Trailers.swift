@@ -60,32 +60,6 @@ extension TransportConformance {
         },
     ]
 
-    static let requestTrailerLaws: [Law] = [
-        Law(
-            "trailersOfARequestAreSentOrRefused",
-            requires: [.connections],
-            expected: "The trailers of a request must follow its content, or the call must fail with unsupported.",
-            harm: "Otherwise a digest or a signature that follows the content is lost, and nobody notices.",
-            repair: "Throw unsupported where HTTPContext.requestTrailers is set, or send the fields after the content."
-        ) { bench in
-            bench.server.on(.post, "/", .text("ok"))
-            let body = HTTPBody(Data("content".utf8))
-            var request = try bench.request("/", .post, body: body)
-            let sent: HTTPFields = ["X-Trailer": "1", "x-trailer": "2"]
-            request.context.requestTrailers = HTTPTrailers(sent)
-            do {
-                _ = try await bench.send(request)
-            } catch let error as TransportError where error.code == .unsupported {
-                return
-            }
-            let received = try await bench.received(atLeast: 1)
-            try expect(received.first?.trailerFields, is: sent, "The list of trailers")
-            request.context.requestTrailers = nil
-            _ = try await bench.send(request)
-            try expect(bench.server.requests.last?.trailerFields, is: [:], "The list of trailers of the next request")
-        }
-    ]
-
     static let interimLaws: [Law] = [
         Law(
             "interimResponsesAreTold",

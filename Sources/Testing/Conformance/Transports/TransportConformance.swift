@@ -118,7 +118,7 @@ public enum TransportConformance {
     }
 
     static let laws: [Law] =
-        requestLaws + uploadLaws + responseLaws + contentLaws + trailerLaws + requestTrailerLaws + interimLaws
+        requestLaws + uploadLaws + responseLaws + contentLaws + trailerLaws + interimLaws
         + restraintLaws + failureLaws
         + connectionLaws + limitLaws
         + cancellationLaws + concurrencyLaws

@@ -45,14 +45,6 @@ import Testing
         try request.validate()
     }
 
-    @Test func contentBeforeTrailersIsUntouched() async throws {
-        let recorder = Recorder()
-        var request = HTTPRequest(method: .post, url: try url("https://e.com/"), body: HTTPBody(Self.text))
-        request.context.requestTrailers = .pending()
-        _ = try await InterceptorChain([.compressRequest()], transport: recorder).send(request)
-        #expect(isUntouched(try #require(recorder.requests.first)))
-    }
-
     @Test(arguments: [1, 6, 9, 0, 100]) func everyLevelDecompresses(level: Int) async throws {
         let request = try await sent(HTTPBody(Self.text), by: .compressRequest(level: level))
         #expect(try await decompressed(request.body) == Data(Self.text.utf8))

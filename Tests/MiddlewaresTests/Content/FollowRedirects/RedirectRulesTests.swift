@@ -31,36 +31,6 @@ import Testing
         #expect(rules.request(after: get, status: status, to: here).context.isIdempotent == false)
     }
 
-    @Test func trailersFollowTheContent() throws {
-        var post = HTTPRequest(method: .post, url: here, body: "content")
-        post.context.requestTrailers = HTTPTrailers(["X-Api-Key": "hunter2", "Repr-Digest": "sha-256=:AA==:"])
-        #expect(rules.request(after: post, status: 303, to: here).context.requestTrailers == nil)
-        let same = rules.request(after: post, status: 307, to: here).context.requestTrailers
-        #expect(same?.fields?.count == 2)
-        let other = rules.request(after: post, status: 307, to: try url("https://b.example/")).context.requestTrailers
-        #expect(other?.fields == ["Repr-Digest": "sha-256=:AA==:"])
-    }
-
-    @Test func trailersThatAreNotKnownYetLoseTheirSecretsToo() throws {
-        var post = HTTPRequest(method: .post, url: here, body: "content")
-        let trailers = HTTPTrailers.pending()
-        post.context.requestTrailers = trailers
-        let next = rules.request(after: post, status: 307, to: try url("https://b.example/"))
-        let last = rules.request(after: next, status: 307, to: here).context.requestTrailers
-        trailers.receive(["X-Api-Key": "hunter2", "X-A": "1"])
-        #expect(last?.fields == ["X-A": "1"])
-        #expect(trailers.fields?.count == 2)
-    }
-
-    @Test func trailersDontFollowAPolicyToAnotherOrigin() throws {
-        var proposed = HTTPRequest(method: .post, url: here, body: "content")
-        proposed.context.requestTrailers = HTTPTrailers(["X-Api-Key": "hunter2", "X-A": "1"])
-        var changed = proposed
-        #expect(rules.request(changed, insteadOf: proposed).context.requestTrailers?.fields?.count == 2)
-        changed.url = try url("https://b.example/")
-        #expect(rules.request(changed, insteadOf: proposed).context.requestTrailers?.fields == ["X-A": "1"])
-    }
-
     @Test func missingOrEmptyLocationIsNothingToFollow() {
         #expect(destination(302) == .none)
         #expect(destination(302, "") == .none)

@@ -106,11 +106,6 @@ extension BrokenTransport {
             if response.context.trailers?.fields == ["X-A": "1"] { response.headerFields.append(.setCookie, "a=b") }
             return response
         },
-        Self("trailersOfARequestAreSentOrRefused") { request, send in
-            var request = request
-            request.context.requestTrailers = nil
-            return try await send(request)
-        },
         Self("interimResponsesAreTold") { request, send in
             var request = request
             let tell = request.context.interim

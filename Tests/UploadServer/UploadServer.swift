@@ -1,8 +1,8 @@
 public import Foundation
-public import InterceptorsCore
+public import Interceptors
 internal import Synchronization
 
-/// The server's side of uploads that resume, for tests: the IETF draft (interop version 8) and tus 1.0.
+/// A transport that answers as a server of uploads that resume: the IETF draft (interop version 8) and tus 1.0.
 ///
 /// ```swift
 /// let content = Data("a long film".utf8)
@@ -11,8 +11,8 @@ internal import Synchronization
 /// try await api.upload(.raw(content, type: nil), to: "/files", resuming: .draft)
 /// #expect(uploads.completed == [content])
 /// ```
-/// The server is a transport, and ``serve(on:)`` answers over real sockets. The request of an upload goes to any path; the upload's
-/// URL is `/uploads/` and a number. A request without the fields of either protocol is an upload like any other.
+/// The request of an upload goes to any path; the upload's URL is `/uploads/` and a number. A request without the fields of either
+/// protocol is an upload like any other.
 public final class UploadServer: Transport, Sendable {
     /// A fault in the treatment of one request.
     public struct Fault: Sendable, Hashable {
@@ -50,7 +50,7 @@ public final class UploadServer: Transport, Sendable {
         }
     }
 
-    private let store: Mutex<UploadStore>
+    let store: Mutex<UploadStore>
 
     /// Creates a server.
     ///
@@ -104,7 +104,7 @@ public final class UploadServer: Transport, Sendable {
         for try await chunk in request.body {
             let room = (admission.cut ?? .max) - content.count
             content += chunk.prefix(max(0, room))
-            request.context.takenBytes?(Int64(content.count))
+            request.context.noteTaken(Int64(content.count))
             let progress = TransferProgress(completed: Int64(content.count), total: request.body.length)
             request.context.uploadProgress?(progress)
             try Task.checkCancellation()
@@ -123,21 +123,6 @@ public final class UploadServer: Transport, Sendable {
             body: HTTPBody(body),
             url: request.url
         )
-    }
-
-    /// Answers the requests of a server that no route and no queued response answers.
-    public func serve(on server: MockServer) {
-        server.answerOthers { [self] request in
-            let head = UploadStore.Head(method: request.method, path: request.path, fields: request.headerFields)
-            let admission = store.withLock { $0.admit(head) }
-            let interims = admission.interims.map { MockMessage.head(104, $0) }.reduce(Data(), +)
-            return MockServer.Intake(before: interims, limit: admission.cut) { [self] request, isCut in
-                let answer = store.withLock { $0.answer(head, admission, request.body, isCut: isCut) }
-                // A reset could overtake a 104. After a cut, the connection ends in order, as after a last response.
-                guard let answer else { return isCut ? MockResponse(steps: []) : .closeBeforeHead }
-                return .status(answer.status, headers: answer.fields, body: answer.body)
-            }
-        }
     }
 }
 

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import InterceptorsCore
+internal import Interceptors
 
 /// The uploads of an ``UploadServer``. A value: the server guards it with a mutex.
 struct UploadStore: Sendable {

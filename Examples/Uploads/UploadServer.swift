@@ -1,0 +1,1 @@
+../../Tests/UploadServer/UploadServer.swift

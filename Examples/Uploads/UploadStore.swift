@@ -1,0 +1,1 @@
+../../Tests/UploadServer/UploadStore.swift
