@@ -1,5 +1,22 @@
 /// The escapes of JSON's strings (RFC 8259 §7).
 package enum JSONEscapes {
+    /// The bytes of a string with a quote, a backslash and each control character escaped.
+    package static func encoded(_ text: [UInt8]) -> [UInt8] {
+        var escaped: [UInt8] = []
+        escaped.reserveCapacity(text.count)
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): escaped += [UInt8(ascii: "\\"), byte]
+            case 0x0A: escaped += "\\n".utf8
+            case 0x0D: escaped += "\\r".utf8
+            case 0x09: escaped += "\\t".utf8
+            case 0..<0x20: escaped += "\\u00".utf8 + Hexadecimal.digits(of: byte, .lowerCase)
+            default: escaped.append(byte)
+            }
+        }
+        return escaped
+    }
+
     /// The bytes of a string with its escapes decoded, or `nil` if an escape is invalid.
     ///
     /// Half a surrogate pair becomes U+FFFD. All other bytes are copied unchanged.

@@ -5,7 +5,7 @@ package enum ErrorText {
     /// The text of an error on one line, redacted.
     package static func line(_ error: any Error) -> String {
         if let error = error as? any HTTPError { return error.description }
-        return PrintableText.line(Redaction.standard.excerpt(of: Data(description(of: error).utf8)))
+        return PrintableText.line(Redaction.standard.text(description(of: error), limit: 1024))
     }
 
     /// The text of an error, before redaction. For an error without a description, only the type's name and an enum's case.

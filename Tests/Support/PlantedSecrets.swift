@@ -13,7 +13,16 @@ public struct PlantedSecret: Sendable {
     public var body: String?
 
     /// A secret in each place and under each name that `Redaction.standard` knows.
-    public static let all: [PlantedSecret] = inFields + inItems + elsewhere
+    public static let all: [PlantedSecret] =
+        inFields(names) + inItems(items) + elsewhere + [PlantedSecret(field: ("X-Note", "Bearer \(value)"))]
+
+    /// Those of them that are credentials, which `Redaction.credentials` knows too.
+    public static let credentials: [PlantedSecret] = {
+        let others = ["X-Signature", "X-Forwarded-User", "X-PIN", "X-Credential", "X-SAML"]
+        let otherItems = ["code", "sig", "signature", "session", "pin", "key", "auth", "sid"]
+        return inFields(names.filter { !others.contains($0) }) + inItems(items.filter { !otherItems.contains($0) })
+            + elsewhere
+    }()
 
     private static let names = [
         "Authorization", "Cookie", "X-Api-Key", "Proxy-Authorization", "X-Auth-Token", "X-Session", "X-CSRF-Token",
@@ -27,30 +36,27 @@ public struct PlantedSecret: Sendable {
         "user[password]",
     ]
 
-    private static var inFields: [PlantedSecret] {
+    private static func inFields(_ names: [String]) -> [PlantedSecret] {
         names.flatMap { name in
             [value, "Bearer \(value)", "a=\(value); b=\(value)"].map { PlantedSecret(field: (name, $0)) }
         }
     }
 
-    private static var inItems: [PlantedSecret] {
+    private static func inItems(_ items: [String]) -> [PlantedSecret] {
         items.flatMap { item -> [PlantedSecret] in
             let encoded = item.replacing("[", with: "%5B").replacing("]", with: "%5D").replacing("_", with: "%5F")
             let bodies = [
                 #"{"\#(item)":"\#(value)"}"#, #"{"a":[{"\#(item)":["\#(value)"]}]}"#, "a=1&\(encoded)=\(value)",
             ]
-            // Markup has no names with brackets. An error's `code` is no secret, nor is an object's `key` in markup.
-            let markup = ["user[password]", "code", "key"].contains(item) ? [] : ["<a><\(item)>\(value)</\(item)></a>"]
             let nested = item == "code" ? [] : [#"{"a":{"\#(item)":{"b":[1,"\#(value)"]}}}"#]
             return [
                 PlantedSecret(url: "https://a.example/?a=1&\(encoded)=\(value)"),
                 PlantedSecret(url: "https://a.example/p;\(encoded)=\(value)/q"),
-            ] + (bodies.prefix(item == "code" ? 1 : 3) + markup + nested).map { PlantedSecret(body: $0) }
+            ] + (bodies.prefix(item == "code" ? 1 : 3) + nested).map { PlantedSecret(body: $0) }
         }
     }
 
     private static let elsewhere = [
-        PlantedSecret(field: ("X-Note", "Bearer \(value)")),
         PlantedSecret(field: ("Set-Cookie", "sid=\(value); Path=/; HttpOnly")),
         PlantedSecret(field: ("Location", "https://ada:\(value)@a.example/?a=1")),
         PlantedSecret(field: ("Link", "<https://a.example/?token=\(value)>; rel=\"next\"")),

@@ -189,7 +189,7 @@ struct JournalWriter: Sendable {
         if size != nil { parts.insert(.size) }
         var text: String?
         if let content = body.bytes, !content.isEmpty, bodyLimit > 0,
-            let beginning = Redaction.beginning(of: content, upTo: bodyLimit, redactedBy: redaction)
+            let beginning = Redaction.beginning(of: content, type: nil, upTo: bodyLimit, redactedBy: redaction)
         {
             text = beginning.text
             parts.insert(.text)
@@ -240,10 +240,7 @@ struct JournalWriter: Sendable {
 
     /// A text for a person, with secrets replaced.
     private func redacted(_ text: String) -> String {
-        guard
-            let beginning = Redaction.beginning(of: Data(text.utf8), upTo: Self.maxMessageLength, redactedBy: redaction)
-        else { return "" }
-        return beginning.isCut ? beginning.text + "…" : beginning.text
+        redaction?.text(text, limit: Self.maxMessageLength) ?? Self.limited(text, to: Self.maxMessageLength)
     }
 
     /// The beginning of a redacted text.

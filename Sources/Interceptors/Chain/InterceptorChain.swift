@@ -9,6 +9,7 @@ public struct InterceptorChain: Transport {
         let observer: (any ChainObserver)?
         /// The client certificates that the transport presents.
         let identities: [CallerIdentity]
+        let credentialFields: [HTTPField.Name]
         let first: Link
 
         init(interceptors: [any Interceptor], transport: any Transport, observer: (any ChainObserver)?) {
@@ -16,6 +17,7 @@ public struct InterceptorChain: Transport {
             self.transport = transport
             self.observer = observer
             identities = Set(transport.identities).sorted().map { CallerIdentity("certificate", $0) }
+            credentialFields = interceptors.credentialFields
             if let observer {
                 let elements = interceptors.elements(observedBy: observer, beginChain: true)
                 let end = TransportLink(observer.end(of: transport, isFirst: elements.isEmpty))
@@ -63,6 +65,7 @@ public struct InterceptorChain: Transport {
         for identity in storage.identities where !request.context.callerIdentities.contains(identity) {
             request.context.callerIdentities.append(identity)
         }
+        if !storage.credentialFields.isEmpty { request.context.credentialFields += storage.credentialFields }
         return try await Next(storage.first)(request)
     }
 }

@@ -107,8 +107,10 @@ extension DecodingFailure {
     /// The response's `Content-Type` field.
     public var contentType: String? { answer.headerFields[.contentType] }
 
-    /// The beginning of the content, at most 1,024 bytes, with secrets redacted.
-    public var excerpt: String { Redaction.standard.excerpt(of: body, isComplete: isBodyComplete) }
+    /// The beginning of the content, at most 1,024 bytes, by ``InterceptorsTransport/Redaction/excerpt(of:type:limit:)``.
+    public var excerpt: String {
+        Redaction.standard.excerpt(of: body, type: contentType, isComplete: isBodyComplete)
+    }
 
     /// The context of ``response``: facts about the call, such as its attempts.
     public var context: HTTPContext {

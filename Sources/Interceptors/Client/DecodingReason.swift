@@ -52,7 +52,7 @@ struct DecodingReason {
     /// Whether redaction would change anything in the body.
     private static func mayHoldSecret(_ body: Data) -> Bool {
         guard body.count <= inspectedBytes, let text = String(validating: body, as: UTF8.self) else { return true }
-        return Redaction.standard.excerpt(of: body, limit: body.count) != text
+        return Redaction.standard.text(text) != text
     }
 
     // These texts never quote the content.

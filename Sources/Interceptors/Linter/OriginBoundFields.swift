@@ -12,3 +12,14 @@ extension InterceptorChain {
         return names.isEmpty ? redaction : redaction.adding(names: names)
     }
 }
+
+extension [any Interceptor] {
+    /// The fields that the elements, and those of groups, declare for their credentials.
+    var credentialFields: [HTTPField.Name] {
+        flatMap { interceptor in
+            let interceptor = interceptor.unwrapped
+            if let group = interceptor as? InterceptorGroup { return group.interceptors.credentialFields }
+            return (interceptor as? any PlacedInterceptor)?.placement.secretFields ?? []
+        }
+    }
+}

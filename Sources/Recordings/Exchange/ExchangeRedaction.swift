@@ -11,7 +11,7 @@ struct ExchangeRedaction: Sendable {
     let hook: (@Sendable (String) -> String)?
 
     /// Whether contents may end within a secret, because they broke off.
-    private var isCut = false
+    var isCut = false
 
     static let standard = ExchangeRedaction()
 
@@ -20,9 +20,18 @@ struct ExchangeRedaction: Sendable {
     /// A program reads the text when it plays. Letters have no meaning in a URL, in markup, in a field or in JSON (RFC 3986 §2.3).
     static let placeholder = "REDACTED"
 
-    init(_ redaction: Redaction? = .standard, hook: (@Sendable (String) -> String)? = nil) {
-        self.redaction = redaction?.keepingTypes(placeholder: Self.placeholder)
+    init(
+        _ redaction: Redaction? = .credentials,
+        hook: (@Sendable (String) -> String)? = nil,
+        noting: (@Sendable (String) -> Void)? = nil
+    ) {
+        self.redaction = redaction?.forPrograms(placeholder: Self.placeholder, noting: noting)
         self.hook = hook
+    }
+
+    /// The same redaction, which calls a closure with the name of each value that it replaces.
+    func noting(_ note: @escaping @Sendable (String) -> Void) -> Self {
+        ExchangeRedaction(redaction, hook: hook, noting: note)
     }
 
     var isOff: Bool { redaction == nil && hook == nil }
@@ -30,41 +39,40 @@ struct ExchangeRedaction: Sendable {
     // MARK: Text
 
     func text(_ text: String) -> String {
-        let redacted = settled(text) { $0.text($1, isCut: isCut) }
+        let redacted = redaction?.text(text) ?? text
+        return hook?(redacted) ?? redacted
+    }
+
+    /// Text that no program reads.
+    private func forPeople(_ text: String) -> String {
+        let redacted = redaction == nil ? text : Redaction.standard.text(text)
         return hook?(redacted) ?? redacted
     }
 
     func url(_ url: String) -> String {
-        let redacted = settled(url) { $0.redactingURL($1) }
+        let redacted = redaction?.redactingURL(url) ?? url
         return hook?(redacted) ?? redacted
-    }
-
-    /// Redacts until nothing changes, because the text after a placeholder may look like a secret only now.
-    private func settled(_ text: String, _ redact: (Redaction, String) -> String) -> String {
-        guard let redaction else { return text }
-        var text = text
-        for _ in 0..<4 {
-            let next = redact(redaction, text)
-            if next == text { break }
-            text = next
-        }
-        return text
     }
 
     // MARK: Fields
 
-    func fields(_ fields: HTTPFields) -> HTTPFields {
-        isOff ? fields : HTTPFields(fields.map { HTTPField(unchecked: $0.name, value(of: $0)) })
+    /// - Parameter declared: the fields that are credentials whatever their names say.
+    func fields(_ fields: HTTPFields, declared: [HTTPField.Name] = []) -> HTTPFields {
+        guard !isOff else { return fields }
+        return HTTPFields(
+            fields.map { field in
+                let isDeclared = redaction != nil && declared.contains(field.name)
+                if isDeclared { redaction?.note(Array(field.name.rawName.utf8)[...]) }
+                return HTTPField(unchecked: field.name, isDeclared ? Self.placeholder : value(of: field))
+            }
+        )
     }
 
     func value(of field: HTTPField) -> String {
         guard let redaction else { return hook?(field.value) ?? field.value }
-        guard redaction.isSensitive(field.name) else {
-            let name = field.name
-            let value = settled(field.value) { $0.value(of: HTTPField(unchecked: name, $1)) }
-            return hook?(value) ?? value
-        }
-        return field.name == .setCookie ? setCookie(field.value, redaction) : Self.placeholder
+        let value = redaction.value(of: field)
+        guard redaction.isSensitive(field.name) else { return hook?(value) ?? value }
+        return field.name == .setCookie ? setCookie(field.value, redaction) : value
     }
 
     private static let cookieAttributes: Set = [
@@ -92,7 +100,7 @@ struct ExchangeRedaction: Sendable {
         let isCut = exchange.failure != nil
         exchange.response = exchange.response.map { redacted($0, isCut: isCut) }
         if let failure = exchange.failure {
-            exchange.failure = .init(code: text(failure.code), message: text(failure.message))
+            exchange.failure = .init(code: forPeople(failure.code), message: forPeople(failure.message))
         }
         return exchange
     }
@@ -100,7 +108,7 @@ struct ExchangeRedaction: Sendable {
     func redacted(_ request: RecordedExchange.Request) -> RecordedExchange.Request {
         var redacted = request
         redacted.url = url(request.url)
-        redacted.headerFields = fields(request.headerFields)
+        redacted.headerFields = fields(request.headerFields, declared: request.credentialFields)
         switch request.body.map({ content($0, request.headerFields) }) {
         case nil, .unchanged?: break
         case .changed(let bytes)?:
@@ -120,7 +128,7 @@ struct ExchangeRedaction: Sendable {
         // A server's own phrase may be any text.
         redacted.status = HTTPResponse.Status(code: response.status.code) ?? response.status
         redacted.headerFields = fields(response.headerFields)
-        redacted.trailers = response.trailers.map(fields)
+        redacted.trailers = response.trailers.map { fields($0) }
         let original = response.content
         switch ofContent.content(original, response.headerFields) {
         case .unchanged: break

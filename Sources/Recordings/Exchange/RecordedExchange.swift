@@ -12,6 +12,8 @@ struct RecordedExchange: Sendable, Equatable {
         var body: Data? = Data()
         /// Why the content was left out.
         var omission: String?
+        /// The fields that the chain declares as credentials. They aren't kept.
+        var credentialFields: [HTTPField.Name] = []
     }
 
     /// An error that ended the exchange, before the response's head or within its content.

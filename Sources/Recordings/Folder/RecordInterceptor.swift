@@ -75,7 +75,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///   requests. Beyond these limits, `report` is called.
     /// - A 304 to a conditional request isn't kept, nor is a 206 or a 416 to a request with a `Range`. They would replace whole
     ///   answers.
-    /// - Secrets in URLs, fields and contents are replaced, as `Redaction` recognises them. In the name of a file, a `*` takes their
+    /// - Credentials in URLs, fields and contents are replaced, by `Redaction.credentials` and as the chain's elements declare them. In the name of a file, a `*` takes their
     ///   place, so the file answers whatever the secret is.
     /// - JSON is indented. Nothing else in it changes: not the order of members, and no number.
     /// - Each file is written whole or not at all, and a killed process mixes no two answers. Only complete responses are kept: no
@@ -94,7 +94,7 @@ extension Interceptor where Self == AnyInterceptor {
     public static func record(
         to folder: URL,
         bodyLimit: Int = 16 << 20,
-        redaction: Redaction = .standard,
+        redaction: Redaction = .credentials,
         report: @escaping @Sendable (any Error) -> Void = { _ in },
         replacing: (@Sendable (String) -> String)? = nil,
         time: TimeSource = .system

@@ -51,8 +51,7 @@ enum BodyContent {
         } else if let boundary = type.boundary, let content = MultipartContent(Array(bytes), boundary: boundary) {
             self = .parts(Self.parts(content, depth: depth))
         } else if type.isJSON || type.essence.isEmpty && Self.looksLikeJSON(bytes) {
-            let text = WideText(bytes, contentType: contentType).map { Data($0.text.utf8) } ?? bytes
-            if let json = try? JSONValue(parsing: text) { self = .json(json) }
+            if let json = try? JSONValue(parsing: bytes) { self = .json(json) }
         }
     }
 

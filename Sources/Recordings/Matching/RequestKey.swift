@@ -45,7 +45,8 @@ extension RecordedExchange.Request {
             method: request.method,
             url: request.url.absoluteString,
             headerFields: request.headerFields,
-            body: request.body.bytes
+            body: request.body.bytes,
+            credentialFields: request.context.credentialFields
         )
     }
 }

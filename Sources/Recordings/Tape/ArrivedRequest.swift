@@ -26,7 +26,8 @@ struct ArrivedRequest: Sendable {
         recorded = RecordedExchange.Request(
             method: request.method,
             url: request.url.absoluteString,
-            headerFields: request.headerFields
+            headerFields: request.headerFields,
+            credentialFields: request.context.credentialFields
         )
         if let bytes = request.body.bytes {
             recorded.omission = ExchangeCapture.omission(bytes.count, limit: limit)

@@ -67,8 +67,10 @@ public final class Recording: Sendable {
     ///   - mode: what to do with requests.
     ///   - matching: what makes two requests equal.
     ///   - expiry: when an entry is recorded again. By default never.
-    ///   - redaction: finds what is replaced before anything is written or compared. Whatever its placeholder is, a secret becomes
-    ///     `REDACTED`, which URLs and markup can contain; in JSON a secret number becomes 0.
+    ///   - redaction: finds what is replaced before anything is written or compared: by default credentials alone, because everything else
+    ///     plays. Add and remove names as you need. Whatever its placeholder is, a secret becomes `REDACTED`, which URLs and markup can
+    ///     contain; in JSON a secret number becomes 0. Fields that an element of the chain declares (`.addsCredentials(in:)`) are replaced
+    ///     too.
     ///   - repeatingLast: whether requests beyond the recorded ones get the last response again, as archives of browsers may need.
     ///     By default they fail with `HTTPErrorCode.notRecorded`.
     ///   - pace: whether played responses come after the recorded pauses. By default they come at once.
@@ -84,7 +86,7 @@ public final class Recording: Sendable {
         mode: Mode = .once,
         matching: RequestMatching = .standard,
         expiring expiry: Expiry = .never,
-        redaction: Redaction = .standard,
+        redaction: Redaction = .credentials,
         repeatingLast: Bool = false,
         pace: Pace = .immediate,
         contentLimit: Int = 16 << 20,
@@ -135,6 +137,8 @@ extension Recording {
     ///
     /// - Parameter allowingUnused: whether entries that no request has used are fine, because only a part of the tests has run
     ///   or other recordings use them.
+    /// - Returns: the names whose values this recording has replaced in what it recorded, such as `authorization` and `access_token`, and
+    ///   how often. A name that isn't a credential in your API goes by `redaction: .credentials.removing(names: ["token"])`.
     /// - Throws: ``RecordingError``, after writing, that lists
     ///   - the entries that no request has used, unless this recording recorded everything;
     ///   - the entries that were recorded again, and differ in status, content type or the shape of their JSON;
@@ -143,10 +147,11 @@ extension Recording {
     ///
     ///   `TransportError` with `HTTPErrorCode.unwritableFile` or `HTTPErrorCode.unreadableFile` if the file can't be written
     ///   or read. What was recorded stays in the side file.
-    public func finish(allowingUnused: Bool = false) throws {
+    @discardableResult
+    public func finish(allowingUnused: Bool = false) throws -> [String: Int] {
         // This mode touches no file.
-        guard mode != .live else { return }
-        try openedSession().finish(allowingUnused: allowingUnused)
+        guard mode != .live else { return [:] }
+        return try openedSession().finish(allowingUnused: allowingUnused)
     }
 
     /// The entries that had expired and were played nevertheless, because ``Mode/none`` records nothing: method and redacted

@@ -124,7 +124,8 @@ extension TapeSession {
         _ ticket: TapeState.Ticket
     ) throws -> Kept {
         let old = old.map { index.exchanges[$0] }
-        var new = options.rules.redaction.redacted(exchange)
+        let replaced = Mutex<[String]>([])
+        var new = options.rules.redaction.noting { name in replaced.withLock { $0.append(name) } }.redacted(exchange)
         if let reason = new.reasonNotToReplace(old) {
             let detail = reason + " The old response stays. Delete its entry to record the new outcome."
             return Kept(problem: (.notRecorded, detail))
@@ -132,6 +133,7 @@ extension TapeSession {
         let id = old?.id ?? index.newID(ticket.key, ticket.ordinal, series: options.rules.series(ticket.key))
         new.id = id
         try files.append(SideLine(json: HARArchive.encode([new])).bytes)
+        state.withLock { state in state.add(replaced: replaced.withLock { $0 }) }
         if let omission = exchange.response?.omission { return Kept(id: id, problem: (.notRecorded, omission)) }
         return Kept(id: id, problem: old.flatMap { Drift.difference(from: $0, to: new) }.map { (.drifted, $0) })
     }
@@ -159,7 +161,7 @@ private struct Version: Hashable {
 
 extension TapeSession {
     /// Moves the side file's lines into the file, and reports.
-    func finish(allowingUnused: Bool) throws {
+    func finish(allowingUnused: Bool) throws -> [String: Int] {
         try queue.sync {
             let mayMerge = mode == .new || mode == .all
             let isDue = state.withLock(\.hasAppended) || mayMerge && files.hasSideFile
@@ -175,6 +177,7 @@ extension TapeSession {
         }
         let problems = state.withLock { $0.takeProblems(index, allowingUnused: allowingUnused) }
         guard problems.isEmpty else { throw RecordingError(file: file, problems: problems) }
+        return state.withLock(\.replaced)
     }
 
     /// The entries that would play before, or behind, the responses that were recorded instead of them.

@@ -66,6 +66,8 @@ struct TapeState {
     /// The exchanges that are being recorded.
     private var open: [Int: String] = [:]
     private var lastID = 0
+    /// How often values of each name were replaced.
+    private(set) var replaced: [String: Int] = [:]
     /// Whether the side file has lines of this session.
     var hasAppended = false
 
@@ -149,6 +151,10 @@ struct TapeState {
     func expired(of index: TapeIndex) -> [RecordedExchange] { expired.sorted().map { index.exchanges[$0] } }
 
     /// The problems that a session reports at its end. Each is reported once, except for entries that stay unused.
+    mutating func add(replaced names: [String]) {
+        for name in names { replaced[name, default: 0] += 1 }
+    }
+
     mutating func takeProblems(_ index: TapeIndex, allowingUnused: Bool) -> [RecordingError.Problem] {
         var result: [RecordingError.Problem] = []
         if policy.plays, !allowingUnused {

@@ -1,7 +1,10 @@
 public import Foundation
 internal import InterceptorsSyntax
 
-/// Decides which parts of a message are secret, and replaces them. Errors, descriptions and logs print redacted text only.
+/// Decides which parts of a message are secret, and replaces them.
+///
+/// Errors, descriptions, logs and journals print redacted text only, by ``standard``: a name that may mean a secret counts, because
+/// one value too few does no harm there. Recordings go by ``credentials``: what they keep plays, so only credentials are replaced.
 ///
 /// Names are compared by letters and digits alone, ignoring ASCII case: `api_key`, `apiKey` and `API-Key` are the same name.
 /// Parts of a name such as `user[pin]` or `user.pin` count as names too. A leading `X-` is ignored: `X-Session` is sensitive
@@ -13,9 +16,12 @@ public struct Redaction: Sendable {
     /// The text that replaces a secret.
     public let placeholder: String
 
-    private let names: SensitiveNames
-    /// Whether a secret number in JSON becomes a number, and a secret object or array keeps its shape.
-    let keepsTypes: Bool
+    private var names: SensitiveNames
+    /// Whether the result is read by a program afterwards: see ``forPrograms(placeholder:noting:)``.
+    private(set) var isForPrograms = false
+    /// Whether content of unknown structure is shown.
+    private(set) var showsOtherText = false
+    private var noted: (@Sendable (String) -> Void)?
 
     /// Creates a redaction of the given names.
     ///
@@ -24,45 +30,20 @@ public struct Redaction: Sendable {
     ///   - sensitiveNames: whole names, which are sensitive also after a leading `X-`.
     ///   - placeholder: the text that replaces a secret. By default `<redacted>`.
     public init(sensitiveParts: [String], sensitiveNames: [String], placeholder: String = "<redacted>") {
-        self.init(
-            placeholder: placeholder,
-            names: SensitiveNames(parts: sensitiveParts, wholes: sensitiveNames, endings: [])
-        )
+        self.init(SensitiveNames(parts: sensitiveParts, wholes: sensitiveNames), placeholder: placeholder)
     }
 
-    private init(placeholder: String, names: SensitiveNames, keepsTypes: Bool = false) {
+    private init(_ names: SensitiveNames, placeholder: String = "<redacted>") {
         self.placeholder = placeholder
         self.names = names
-        self.keepsTypes = keepsTypes
     }
 
-    /// Redacts credentials, tokens, cookies, signatures and keys under their usual names.
-    public static let standard = Redaction(
-        placeholder: "<redacted>",
-        names: SensitiveNames(parts: standardParts, wholes: standardNames, endings: standardEndings)
-    )
+    /// For people: credentials, tokens, cookies, signatures and keys under their usual names, and names that often mean one.
+    public static let standard = Redaction(.standard)
 
-    /// Parts of names that make a value secret.
-    static let standardParts = [
-        "password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "authorization", "credential",
-        "signature", "cookie", "sessionid", "sessid", "jwt", "assertion", "csrf", "xsrf", "saml", "cardnumber",
-        "connectionstring", "apikey", "accesskey", "accountkey", "appkey", "applicationkey", "authkey", "clientkey",
-        "encryptionkey", "functionskey", "masterkey", "privatekey", "sessionkey", "sharedkey", "signingkey", "sshkey",
-        "subscriptionkey", "authcode", "backupcode", "devicecode", "recoverycode", "verificationcode",
-    ]
-
-    /// Whole names of secrets, and of fields in which gateways name the user.
-    static let standardNames = [
-        "auth", "bearer", "code", "codeverifier", "cvc", "cvv", "dpop", "key", "otp", "pass", "pin", "rspauth",
-        "session", "sid", "sig", "ssn", "ticket", "xauth", "xlogin", "xuser", "xuserid", "xusername", "xuseremail",
-        "xaccount", "xaccountid", "xauthuser", "xauthemail", "xauthenticateduser", "xauthenticateduserid",
-        "xforwardeduser", "xforwardedemail", "xremoteuser", "remoteuser",
-    ]
-
-    /// Names of secrets that also count after the last hyphen or underscore of a longer name.
-    static let standardEndings = [
-        "auth", "bearer", "cvc", "cvv", "dpop", "otp", "pass", "pin", "session", "sid", "sig", "ssn", "ticket",
-    ]
+    /// For recordings: passwords, tokens, keys, cookies and one-time codes under their usual names, and nothing else. Names such as
+    /// `code`, `key` and `nextPageToken` aren't among them.
+    public static let credentials = Redaction(.credentials)
 
     /// This redaction with additional sensitive names, for the interceptor that gets it, such as `logging`.
     ///
@@ -71,17 +52,45 @@ public struct Redaction: Sendable {
     ///
     /// - Parameter more: whole names, which are sensitive also after a leading `X-`. `Frob` covers `X-Frob`, and not `X-My-Frob`.
     public func adding(names more: [String]) -> Redaction {
-        Redaction(placeholder: placeholder, names: names.adding(wholes: more), keepsTypes: keepsTypes)
+        var redaction = self
+        redaction.names = names.adding(wholes: more)
+        return redaction
+    }
+
+    /// This redaction without some names, such as `key` where it never names a secret.
+    ///
+    /// - Parameter fewer: whole names, whose values are shown.
+    public func removing(names fewer: [String]) -> Redaction {
+        var redaction = self
+        redaction.names = names.removing(wholes: fewer)
+        return redaction
+    }
+
+    /// This redaction, which also shows content of unknown structure, such as a page or a script: see ``excerpt(of:type:limit:)``. Secrets
+    /// in it are replaced as by ``text(_:)``.
+    public var showingOtherText: Redaction {
+        var redaction = self
+        redaction.showsOtherText = true
+        return redaction
     }
 
     /// This redaction for content that a program reads afterwards, and not only a person.
     ///
-    /// In JSON, a secret string becomes the placeholder, and a secret number 0. A secret object or array keeps its shape: the same
-    /// applies to its members and elements. `true`, `false` and `null` are kept.
+    /// A secret number of JSON becomes 0, a secret object or array keeps its shape, and text without a known structure keeps everything
+    /// but tokens that tell by their form, users in URLs, and sensitive names in queries.
     ///
-    /// - Parameter placeholder: the text that replaces a secret: letters, which markup, URLs and JSON can contain as they are.
-    package func keepingTypes(placeholder: String) -> Redaction {
-        Redaction(placeholder: placeholder, names: names, keepsTypes: true)
+    /// - Parameters:
+    ///   - placeholder: the text that replaces a secret: letters, which markup, URLs and JSON can contain as they are.
+    ///   - noting: called with the name of each value that is replaced.
+    package func forPrograms(placeholder: String, noting: (@Sendable (String) -> Void)? = nil) -> Redaction {
+        var redaction = Redaction(names, placeholder: placeholder)
+        (redaction.isForPrograms, redaction.showsOtherText, redaction.noted) = (true, true, noting)
+        return redaction
+    }
+
+    /// Called before a value is replaced.
+    package func note(_ name: ArraySlice<UInt8>?) {
+        noted?(name.map { String(decoding: $0, as: UTF8.self) } ?? "a token or a user")
     }
 
     /// Whether a value under this name is secret, in a header field, a query or a JSON object.
@@ -102,10 +111,12 @@ public struct Redaction: Sendable {
     /// redacted as by ``text(_:)``.
     public func value(of field: HTTPField) -> String {
         switch names.kind(of: field.name) {
-        case .secret: placeholder
-        case .url: redactingURL(field.value)
-        case .metadata: redactingMetadata(field.value)
-        case .text: text(field.value)
+        case .secret:
+            note(Array(field.name.rawName.utf8)[...])
+            return placeholder
+        case .url: return redactingURL(field.value)
+        case .metadata: return redactingMetadata(field.value)
+        case .text: return text(field.value)
         }
     }
 
@@ -114,52 +125,55 @@ public struct Redaction: Sendable {
     /// as a whole.
     public func string(for url: URL) -> String { redactingURL(url.absoluteString) }
 
-    /// Text in printable form.
+    /// Text in printable form: an error's description, a line of a log, a field's value.
     ///
-    /// In JSON (complete, cut off, or nested in a JSON string), values under sensitive names are replaced at any depth. `true`,
-    /// `false` and `null` are kept; so are, under `code`, negative numbers, numbers of up to three digits, and names of errors such
-    /// as `"TOKEN_EXPIRED"`: words in one case, joined by underscores. A longer number may be a one-time code, and another word an
-    /// OAuth code, so they are replaced. In a form, the values of sensitive fields are replaced.
+    /// In text that is JSON, values under sensitive names are replaced at any depth. In other text, these are replaced:
+    /// - the values of sensitive names: `name=value`, `Name: value`, `"name": "value"`;
+    /// - the users and passwords of URLs, and the word after `Bearer`, `Basic` and the like;
+    /// - JSON Web Tokens, the marked tokens of some services such as `ghp_…`, and private keys in PEM.
     ///
-    /// In other text, anything that looks like a secret is replaced:
-    /// - `name=value`, and lines such as `Name: value`;
-    /// - XML elements and attributes, and parts of a multipart form;
-    /// - users and passwords in URLs, `Bearer` and `Basic` credentials, JSON Web Tokens.
-    ///
-    /// If the end of a secret is unclear, too much is replaced rather than too little. A secret without a telling name or form
-    /// can't be found.
+    /// `true`, `false` and `null` are kept; so are, under `code`, negative numbers, numbers of up to three digits, and names of errors such
+    /// as `TOKEN_EXPIRED`. A secret without a telling name or form can't be found.
     public func text(_ text: String) -> String {
-        // Text without any of these bytes contains neither a named value nor a token.
-        guard text.utf8.withContiguousStorageIfAvailable({ Self.mayReveal($0) }) ?? true else { return text }
-        return String(decoding: redacting(Array(text.utf8), isCut: false), as: UTF8.self)
+        let mayReveal = text.utf8.withContiguousStorageIfAvailable {
+            Self.mayReveal($0) || KnownSecret.isToken($0, isCut: false)
+        }
+        guard mayReveal ?? true else { return text }
+        return redacted(Array(text.utf8), isCut: false).map { String(decoding: $0, as: UTF8.self) } ?? text
     }
 
-    /// Text in printable form, of which the end may be missing: a secret that is cut off is replaced too.
-    package func text(_ text: String, isCut: Bool) -> String {
-        isCut ? String(decoding: redacting(Array(text.utf8), isCut: true), as: UTF8.self) : self.text(text)
+    /// The beginning of text in printable form.
+    package func text(_ text: String, limit: Int) -> String {
+        let shown = self.text(text)
+        guard shown.utf8.count > limit else { return shown }
+        return String(decoding: shown.utf8.prefix(limit), as: UTF8.self) + "…"
     }
 
-    func redacting(_ bytes: [UInt8], isCut: Bool) -> [UInt8] {
-        TextRedactor.redacted(bytes, by: self, isCut: isCut, depth: 0) ?? bytes
+    /// Text without its secrets; `nil` if it holds none.
+    ///
+    /// - Parameter depth: the number of texts around this one, such as a string of JSON.
+    package func redacted(_ text: [UInt8], isCut: Bool, depth: Int = 0) -> [UInt8]? {
+        let mayReveal = text.withUnsafeBufferPointer { Self.mayReveal($0) || KnownSecret.isToken($0, isCut: isCut) }
+        guard mayReveal || isCut else { return nil }
+        guard depth <= 6 else { return Array(placeholder.utf8) }
+        let first = text.first { $0 > 0x20 }
+        if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
+            let json = JSONRedactor.redacted(text, by: self, isCut: isCut, depth: depth)
+            if json.isJSON { return json.text == text ? nil : json.text }
+        }
+        var redactor = TextRedactor(text, by: self, isCut: isCut, depth: depth)
+        return redactor.run()
     }
 
+    /// Whether text has a byte that separates a name from its value, or an encoded one.
     static func mayReveal(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        let isFound = ByteWord.contains(in: UnsafeRawBufferPointer(text)) { word in
+        ByteWord.contains(in: UnsafeRawBufferPointer(text)) { word in
             // All bytes below `&` count, although `!`, `#` and `$` reveal nothing: those are rare, and one comparison suffices.
             let isHarmless =
                 word.isLow(atLeast: 0x26) & word.isLow(otherThan: UInt8(ascii: ":"))
-                & word.isLow(otherThan: UInt8(ascii: "<")) & word.isLow(otherThan: UInt8(ascii: "="))
+                & word.isLow(otherThan: UInt8(ascii: "@")) & word.isLow(otherThan: UInt8(ascii: "="))
                 & word.isLow(otherThan: UInt8(ascii: "\\"))
             return ~(isHarmless | word.rawValue)
         }
-        let isToken = text.count > 2 && text[0] == UInt8(ascii: "e") && text[1] == UInt8(ascii: "y")
-        return isFound || isToken && text[2] == UInt8(ascii: "J")
-    }
-
-    @inline(__always)
-    static func mayReveal(_ byte: UInt8) -> Bool {
-        let isSign = byte == UInt8(ascii: "=") || byte == UInt8(ascii: ":") || byte == UInt8(ascii: "<")
-        let isQuote = byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
-        return byte <= 0x20 || isSign || isQuote || byte == UInt8(ascii: "%")
     }
 }

@@ -19,15 +19,15 @@ extension Redaction {
         return String(decoding: output, as: UTF8.self)
     }
 
-    // Tests for `J` because JSON Web Tokens begin with `eyJ`.
     static func mayHideSecret(_ url: UnsafeBufferPointer<UInt8>) -> Bool {
-        ByteWord.contains(in: UnsafeRawBufferPointer(url)) { word in
+        let isFound = ByteWord.contains(in: UnsafeRawBufferPointer(url)) { word in
             let isHarmless =
                 word.isLow(otherThan: UInt8(ascii: "#")) & word.isLow(otherThan: UInt8(ascii: "?"))
                 & word.isLow(otherThan: UInt8(ascii: "@")) & word.isLow(otherThan: UInt8(ascii: ";"))
-                & word.isLow(otherThan: UInt8(ascii: "%")) & word.isLow(otherThan: UInt8(ascii: "J"))
+                & word.isLow(otherThan: UInt8(ascii: "%"))
             return ~(isHarmless | word.rawValue)
         }
+        return isFound || KnownSecret.isToken(url, isCut: false)
     }
 
     /// Appends scheme, authority and path.
@@ -70,9 +70,11 @@ extension Redaction {
     }
 
     /// Appends `name=value` pairs separated by `&` or `;`. A sensitive value ends only at a `&`, because it may contain a `;`.
-    private func appendPairs(_ query: ArraySlice<UInt8>, to output: inout [UInt8]) {
-        // Finds pairs such as `name=password&value=…`.
-        let named = Set(NamedValues.found(in: Array(query), by: self, isCut: false).map { $0.start + query.startIndex })
+    ///
+    /// - Parameter isCut: whether the last value may be incomplete.
+    func appendPairs(_ query: ArraySlice<UInt8>, isCut: Bool = false, to output: inout [UInt8]) {
+        // An OAuth code comes back beside the state that the client has sent (RFC 6749 §4.1.2).
+        let hasState = query.firstRange(of: Array("state=".utf8)) != nil
         for (index, group) in query.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).enumerated() {
             if index > 0 { output.append(UInt8(ascii: "&")) }
             for (index, pair) in group.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
@@ -80,32 +82,38 @@ extension Redaction {
             {
                 if index > 0 { output.append(UInt8(ascii: ";")) }
                 let name = pair.prefix { $0 != UInt8(ascii: "=") }
-                if name.count < pair.count, isSensitive(decoded(name)) || named.contains(name.endIndex + 1) {
-                    output += name
+                let isCut = isCut && pair.endIndex == query.endIndex
+                if name.count < pair.count - 1,
+                    isSensitive(decoded(name)) || hasState && name.elementsEqual("code".utf8)
+                {
+                    note(name)
+                    appendWithoutHiddenSecrets(name, to: &output)
                     output.append(UInt8(ascii: "="))
                     output += placeholder.utf8
                     break
                 }
-                appendPair(pair, name: name, to: &output)
+                appendWithoutHiddenSecrets(name, isCut: isCut && name.count == pair.count, to: &output)
+                guard name.count < pair.count else { continue }
+                output.append(UInt8(ascii: "="))
+                appendWithoutHiddenSecrets(pair[(name.endIndex + 1)...], isCut: isCut, to: &output)
             }
         }
     }
 
-    private func appendPair(_ pair: ArraySlice<UInt8>, name: ArraySlice<UInt8>, to output: inout [UInt8]) {
-        appendWithoutHiddenSecrets(name, to: &output)
-        guard name.count < pair.count else { return }
-        output.append(UInt8(ascii: "="))
-        appendWithoutHiddenSecrets(pair[(name.endIndex + 1)...], to: &output)
-    }
-
     /// Appends text without its secrets. If its percent-decoded form, such as another URL, contains a secret, all of it is
     /// replaced.
-    private func appendWithoutHiddenSecrets(_ text: ArraySlice<UInt8>, to output: inout [UInt8]) {
-        let isPlain = !text.contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "@") }
-        if isPlain, !text.starts(with: "eyJ".utf8) { return output += text }
-        let plain = redacting(Array(text), isCut: false)
-        let isHiding = TextRedactor.redacted(plain.percentDecoded, by: self, isCut: false, depth: 1) != nil
-        output += isHiding ? Array(placeholder.utf8) : plain
+    private func appendWithoutHiddenSecrets(_ text: ArraySlice<UInt8>, isCut: Bool = false, to output: inout [UInt8]) {
+        let isEncoded = text.contains(UInt8(ascii: "%"))
+        if !isCut, !isEncoded, !text.contains(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "@") }),
+            !KnownSecret.isToken(text, isCut: false)
+        {
+            return output += text
+        }
+        if isEncoded, redacted(Array(text).percentDecoded, isCut: isCut, depth: 1) != nil {
+            output += placeholder.utf8
+        } else {
+            output += redacted(Array(text), isCut: isCut) ?? Array(text)
+        }
     }
 
     private func decoded(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {

@@ -5,11 +5,15 @@ struct SensitiveNameMatcher: Sendable {
     private let parts: WordTable
     private let wholes: WordTable
     private let endings: WordTable
+    private let suffixes: WordTable
+    private let removed: WordTable
 
-    init(parts: [String], wholes: [String], endings: [String] = []) {
+    init(parts: [String], wholes: [String], endings: [String], suffixes: [String], removed: [String]) {
         self.parts = WordTable(parts.map(Self.folded))
         self.wholes = WordTable(wholes.map(Self.folded))
         self.endings = WordTable(endings.map(Self.folded))
+        self.suffixes = WordTable(suffixes.map(Self.folded))
+        self.removed = WordTable(removed.map(Self.folded))
     }
 
     func contains(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -36,6 +40,7 @@ struct SensitiveNameMatcher: Sendable {
                 }
             }
             let whole = UnsafeBufferPointer(rebasing: folded[..<count])
+            if removed.hasWord(at: 0, of: whole, toItsEnd: true) { return false }
             if component > 0, isWhole(UnsafeBufferPointer(rebasing: folded[component..<count])) { return true }
             if last > component, endings.hasWord(at: last, of: whole, toItsEnd: true) { return true }
             // In `X-Session`, `session` counts as a whole name.
@@ -51,11 +56,13 @@ struct SensitiveNameMatcher: Sendable {
     }
 
     private func hasPart(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-        name.indices.contains { parts.hasWord(at: $0, of: name, toItsEnd: false) }
+        name.indices.contains {
+            parts.hasWord(at: $0, of: name, toItsEnd: false) || suffixes.hasWord(at: $0, of: name, toItsEnd: true)
+        }
     }
 
     private func isWhole(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-        wholes.hasWord(at: 0, of: name, toItsEnd: true)
+        wholes.hasWord(at: 0, of: name, toItsEnd: true) && !removed.hasWord(at: 0, of: name, toItsEnd: true)
     }
 
     private static func folded(_ name: String) -> [UInt8] {

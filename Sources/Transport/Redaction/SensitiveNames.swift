@@ -10,9 +10,11 @@ enum FieldKind: Sendable {
 /// computed in advance.
 final class SensitiveNames: Sendable {
     private let words: SensitiveNameMatcher
-    private let parts: [String]
-    private let wholes: [String]
-    private let endings: [String]
+    let parts: [String]
+    let wholes: [String]
+    let endings: [String]
+    let suffixes: [String]
+    private let removed: [String]
     // Kept here, because each access to a global constant takes a call on Linux.
     private let usual: UsualFieldNames
     private let kindsOfUsual: [FieldKind]
@@ -23,18 +25,37 @@ final class SensitiveNames: Sendable {
     ///   - parts: parts of names that make a value secret.
     ///   - wholes: whole names whose values are secret.
     ///   - endings: words that make a value secret after the last hyphen or underscore of a name.
-    init(parts: [String], wholes: [String], endings: [String]) {
-        self.parts = parts
-        self.wholes = wholes
-        self.endings = endings
-        let words = SensitiveNameMatcher(parts: parts, wholes: wholes, endings: endings)
+    ///   - suffixes: ends of names that make a value secret.
+    ///   - removed: whole names whose values aren't secret, whatever the other words say.
+    init(
+        parts: [String] = [],
+        wholes: [String],
+        endings: [String] = [],
+        suffixes: [String] = [],
+        removed: [String] = []
+    ) {
+        (self.parts, self.wholes, self.endings) = (parts, wholes, endings)
+        (self.suffixes, self.removed) = (suffixes, removed)
+        let words = SensitiveNameMatcher(
+            parts: parts,
+            wholes: wholes,
+            endings: endings,
+            suffixes: suffixes,
+            removed: removed
+        )
         self.words = words
         usual = .shared
         kindsOfUsual = usual.all.map { Self.found(of: $0, words) }
     }
 
     func adding(wholes more: [String]) -> SensitiveNames {
-        SensitiveNames(parts: parts, wholes: wholes + more, endings: endings)
+        changed(wholes: wholes + more, removed: removed.filter { !more.contains($0) })
+    }
+
+    func removing(wholes fewer: [String]) -> SensitiveNames { changed(wholes: wholes, removed: removed + fewer) }
+
+    private func changed(wholes: [String], removed: [String]) -> SensitiveNames {
+        SensitiveNames(parts: parts, wholes: wholes, endings: endings, suffixes: suffixes, removed: removed)
     }
 
     func contains(_ name: UnsafeBufferPointer<UInt8>) -> Bool { words.contains(name) }

@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test func onlyTheBeginningOfALongBodyIsKept() async throws {
-        let journal = Journal(bodyLimit: 8)
+        let journal = Journal(bodyLimit: 8, redaction: .standard.showingOtherText)
         let stub = StubTransport { _ in HTTPResponse(status: 200, body: "0123456789") }
         let chain = InterceptorChain([], transport: stub, journal: journal)
         _ = try await chain.send(HTTPRequest(string: "https://a.example/"))
@@ -108,6 +108,16 @@ import Testing
             journal.calls[0].root?.response?.body
                 == JournalCall.Body(isStream: false, size: 10, text: "01234567", isCut: true)
         )
+    }
+
+    /// Nobody can tell a secret in a page.
+    @Test func bodiesOfUnknownStructureAreKeptBySize() async throws {
+        let journal = Journal()
+        let fields: HTTPFields = [.contentType: "text/html"]
+        let stub = StubTransport { _ in HTTPResponse(status: 200, headerFields: fields, body: "<p>") }
+        let chain = InterceptorChain([], transport: stub, journal: journal)
+        _ = try await chain.send(HTTPRequest(string: "https://a.example/"))
+        #expect(journal.calls[0].root?.response?.body == JournalCall.Body(isStream: false, size: 3))
     }
 
     @Test func withoutALimitForBodiesOnlyTheirSizeIsKept() async throws {

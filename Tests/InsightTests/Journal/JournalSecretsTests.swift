@@ -9,7 +9,7 @@ import Testing
 /// Secrets where a journal's text is cut, and in texts that should hold none.
 @Suite(.againstHanging) struct JournalSecretsTests {
     @Test(arguments: [
-        #"{"content":"hushhush","name":"password"}"#, #"{"alg":"RS256","d":"hushhush","dp":"hushhush","kty":"RSA"}"#,
+        #"{"password":"hushhush"}"#, #"{"tokens":{"a":["hushhush"]}}"#,
         #"{"clone_url":"https://hushhush@git.example/x"}"#,
     ])
     func aSecretAtTheCutIsHidden(_ secret: String) async throws {

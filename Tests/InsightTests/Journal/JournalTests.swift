@@ -44,7 +44,8 @@ struct JournalFixture {
         answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse = { _ in HTTPResponse(status: 204) }
     ) {
         stub = StubTransport(answer)
-        journal = Journal(limit: limit, byteLimit: byteLimit, time: .manual(clock))
+        let redaction = Redaction.standard.showingOtherText
+        journal = Journal(limit: limit, byteLimit: byteLimit, redaction: redaction, time: .manual(clock))
         chain = InterceptorChain(interceptors, transport: stub, journal: journal)
     }
 

@@ -48,6 +48,7 @@ import Testing
             request: .init(method: .get, url: "https://a.example/"),
             response: .init(
                 status: 200,
+                headerFields: [.contentType: "text/event-stream"],
                 chunks: text.enumerated().map { .init(Data($1.utf8), after: .seconds($0)) },
                 isStream: true
             )
@@ -63,8 +64,8 @@ import Testing
     }
 
     @Test func aStreamKeepsItsChunksAroundNumbers() {
-        let text = ["{\"tokens\":12", "34,\"n\":0,\"a\"", ":[0,10],\"tokens\":[5,\"x,", "y\"],\"b\":0}"]
-        let expected = ["{\"tokens\":0", ",\"n\":0,\"a\"", ":[0,10],\"tokens\":[0,\"REDACTED", "\"],\"b\":0}"]
+        let text = ["{\"token\":12", "34,\"n\":0,\"a\"", ":[0,10],\"token\":[5,\"x,", "y\"],\"b\":0}"]
+        let expected = ["{\"token\":0", ",\"n\":0,\"a\"", ":[0,10],\"token\":[0,\"REDACTED", "\"],\"b\":0}"]
         let chunks = text.map { StubAnswer.Chunk(Data($0.utf8)) }
         let split = ChunkSplit(original: Data(text.joined().utf8), redacted: Data(expected.joined().utf8))
         #expect(split.chunks(like: chunks).map { String(decoding: $0.bytes, as: UTF8.self) } == expected)
@@ -115,21 +116,7 @@ import Testing
     }
 
     @Test(arguments: [
-        #"<wsse:Password Type="x">hush</wsse:Password>"#, "<password>hush</password>",
-        #"<input name="password" value="hush"/><b>1</b>"#, #"<Password REDACTED="">hush</Password>"#,
-        #"<Password REDACTED>hush</Password>"#, #"<a><token value="hush"/><b>1</b></a>"#,
-        #"<a><token  value="hush" /><b>1</b></a>"#, #"<token value="hush"#,
-    ])
-    func redactingMarkupTwiceChangesNothing(_ text: String) {
-        let once = redaction.text(text)
-        #expect(!once.contains("hush"))
-        #expect(redaction.text(once) == once)
-        if text.contains("<b>") { #expect(once.contains("<b>1</b>"), "An empty element has no content to hide.") }
-    }
-
-    @Test(arguments: [
-        #"{"kid":"a","d":"hush-private-exponent"#, #"[{"value":"hush","name":"passw"#, #"{"a":1,"password":"hus"#,
-        #"{"a":"https://deploy:hush"#,
+        #"{"a":1,"password":"hus"#, #"{"a":"https://deploy:hush"#, #"{"access_token":{"a":"hus"#, #"{"a":"ghp_hush"#,
     ])
     func aContentThatBrokeOffLosesASecretThatIsCut(_ text: String) {
         var exchange = RecordedExchange(
@@ -153,8 +140,7 @@ import Testing
         let own = Redaction(sensitiveParts: ["password"], sensitiveNames: [], placeholder: other)
         let redaction = ExchangeRedaction(own)
         for (text, expected) in [
-            (#"{"password":"hush"}"#, #"{"password":"REDACTED"}"#), ("password=hush", "password=REDACTED"),
-            ("<password>hush</password>", "<password>REDACTED</password>"),
+            (#"{"password":"hush"}"#, #"{"password":"REDACTED"}"#), ("?password=hush", "?password=REDACTED"),
         ] {
             #expect(redaction.text(text) == expected)
             #expect(redaction.text(expected) == expected)
@@ -163,10 +149,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("password=REDACTEDhush", "password=REDACTED"), ("password: REDACTED-hush", "password: REDACTED"),
+        ("?password=REDACTEDhush", "?password=REDACTED"),
         (#"{"password":"REDACTEDhush"}"#, #"{"password":"REDACTED"}"#),
-        ("<password>REDACTEDhush</password>", "<password>REDACTED</password>"),
-        ("token=REDACTED+/hush&a=REDACTED", "token=REDACTED&a=REDACTED"),
+        ("?token=REDACTED+/hush&a=REDACTED", "?token=REDACTED&a=REDACTED"),
         ("REDACTED is a word, and so is <REDACTED>.", "REDACTED is a word, and so is <REDACTED>."),
     ])
     func aSecretThatBeginsLikeThePlaceholderIsReplaced(_ text: String, _ expected: String) {

@@ -97,8 +97,8 @@ import Testing
 
     @Test func noSecretIsNamed() {
         let long = String(repeating: "x", count: 1_000)
-        let recorded = post("/u?token=hush1", #"{"a":"Bearer hush1","b":"\#(long)"}"#)
-        let text = sentence(post("/u?token=hush2", #"{"a":"Bearer hush2","b":"\#(long)\n"}"#), [recorded])
+        let recorded = post("/u?token=hush1", #"{"password":"hush1","b":"\#(long)"}"#)
+        let text = sentence(post("/u?token=hush2", #"{"password":"hush2","b":"\#(long)\n"}"#), [recorded])
         #expect(text?.contains("hush") == false)
         #expect(text?.contains("differs at `b`") == true)
         #expect((text?.count ?? 0) < 400)

@@ -51,7 +51,7 @@ import Testing
         (#"{"a":[1]}"#, #"{"a": [1]}"#, ""), ("a=1&b=2", "b=2&a=1", "application/x-www-form-urlencoded"),
         ("a=x+y", "a=x%20y", "Application/X-WWW-Form-URLencoded; charset=utf-8"),
         (#"{"password":"a","id":1}"#, #"{"id":1,"password":"b"}"#, "application/json"),
-        ("user=1&pin=1234567", "pin=7654321&user=1", "application/x-www-form-urlencoded"),
+        ("user=1&otp=1234567", "otp=7654321&user=1", "application/x-www-form-urlencoded"),
         (
             "--b\r\nA: 1\r\nb:2\r\n\r\nx\r\n--b--", "pre\r\n--b  \r\nB: 2\r\na:1\r\n\r\nx\r\n--b--\r\nafter",
             "multipart/mixed; boundary=b"

@@ -30,21 +30,19 @@ import Testing
     }
 
     @Test func whatMayRevealASecretIsNeverOverlooked() {
-        var overlooked: [[UInt8]] = []
+        var wrong: [[UInt8]] = []
         forEachText { bytes, byte in
             let mayReveal = bytes.withUnsafeBufferPointer { Redaction.mayReveal($0) }
-            if Redaction.mayReveal(byte), !mayReveal { overlooked.append(bytes) }
+            if mayReveal != (byte < 0x26 || ":@=\\".utf8.contains(byte)) { wrong.append(bytes) }
         }
-        #expect(overlooked.isEmpty)
-        let harmless = "application/json,8Ab~^_|{}[]()*+-./;?@'&0123456789\u{80}\u{BA}\u{BC}é".utf8
-        #expect(!Array(harmless).withUnsafeBufferPointer { Redaction.mayReveal($0) })
+        #expect(wrong.isEmpty)
     }
 
     @Test func whatMayHideASecretInAURLIsNeverOverlooked() {
         var wrong: [[UInt8]] = []
         forEachText { bytes, byte in
             let mayHide = bytes.withUnsafeBufferPointer { Redaction.mayHideSecret($0) }
-            if mayHide != "#?@;%J".utf8.contains(byte) { wrong.append(bytes) }
+            if mayHide != "#?@;%".utf8.contains(byte) { wrong.append(bytes) }
         }
         #expect(wrong.isEmpty)
     }

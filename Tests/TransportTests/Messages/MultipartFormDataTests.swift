@@ -151,7 +151,11 @@ import Testing
 
     @Test func logsOfAFormHoldNoSecretOfIt() throws {
         let form = MultipartFormData([.text(name: "user", "ada"), .text(name: "password", "hunter2")])
-        let excerpt = Redaction.standard.excerpt(of: try #require(form.body().bytes), limit: 10_000)
+        let excerpt = Redaction.standard.excerpt(
+            of: try #require(form.body().bytes),
+            type: form.contentType,
+            limit: 10_000
+        )
         #expect(excerpt.contains("ada"))
         #expect(!excerpt.contains("hunter2"))
     }

@@ -87,14 +87,19 @@ extension StatusError {
         set { answer.context = newValue }
     }
 
-    /// The start of the body as text, up to 1 KiB, with secrets redacted and control characters escaped.
-    public var excerpt: String { PrintableText.lines(Redaction.standard.excerpt(of: body, isComplete: isBodyComplete)) }
+    /// The start of the body, up to 1 KiB, by `Redaction.excerpt(of:type:limit:)`, with control characters escaped.
+    public var excerpt: String { PrintableText.lines(redactedBody) }
+
+    private var redactedBody: String {
+        let type = answer.headerFields[.contentType]
+        return Redaction.standard.excerpt(of: body, type: type, isComplete: isBodyComplete)
+    }
 
     /// The message, the request and the start of the body on one line, without secrets.
     public var description: String {
         let text = line("StatusError: \(message)")
         // On one line, so that text from the server can't imitate a line of a log.
-        let excerpt = PrintableText.line(Redaction.standard.excerpt(of: body, isComplete: isBodyComplete))
+        let excerpt = PrintableText.line(redactedBody)
         return excerpt.isEmpty ? text : "\(text) Body: \(excerpt)"
     }
 }

@@ -107,9 +107,12 @@ extension EnvelopeError {
         return body.isEmpty ? text : text + " Body: \(excerpt)"
     }
 
-    private var excerpt: String { PrintableText.line(Redaction.standard.excerpt(of: body, limit: 256)) }
+    private var excerpt: String {
+        let type = answer.headerFields[.contentType]
+        return PrintableText.line(Redaction.standard.excerpt(of: body, type: type, limit: 256))
+    }
 
     private static func shown(_ text: String, limit: Int) -> String {
-        PrintableText.line(Redaction.standard.excerpt(of: Data(text.utf8), limit: limit))
+        PrintableText.line(Redaction.standard.text(text, limit: limit))
     }
 }

@@ -40,7 +40,9 @@ struct CurlCommand: Sendable {
         guard !request.body.isEmpty else { return [] }
         // Without this, curl declares the content to be a form.
         let type = request.headerFields.contains(.contentType) ? [] : ["-H", "'Content-Type:'"]
-        if let text = body.wholeText(of: request.body) { return type + ["--data-raw", Self.quoted(text)] }
+        if let text = body.wholeText(of: request.body, request.headerFields) {
+            return type + ["--data-raw", Self.quoted(text)]
+        }
         let source = request.body.file.map { "@" + $0.path } ?? "@-"
         return type + ["--data-binary", Self.quoted(source)]
     }

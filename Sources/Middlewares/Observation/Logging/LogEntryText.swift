@@ -139,6 +139,6 @@ struct LogEntryText: Sendable {
         }
         guard level == .body, !body.isEmpty else { return }
         text.append(literal: "\n\n")
-        text.append(PrintableText.lines(self.body.text(of: body), indent: Self.indent))
+        text.append(PrintableText.lines(self.body.text(of: body, fields), indent: Self.indent))
     }
 }

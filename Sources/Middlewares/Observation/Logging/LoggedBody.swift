@@ -14,22 +14,22 @@ struct LoggedBody: Sendable {
     }
 
     /// The body as text, or a summary of it.
-    func text(of body: HTTPBody) -> String {
+    ///
+    /// - Parameter fields: the fields of the body's message.
+    func text(of body: HTTPBody, _ fields: HTTPFields) -> String {
         guard let bytes = body.bytes else { return "<\(body)>" }
         guard bytes.count <= limit else { return "<\(bytes.count) bytes, over the limit of \(limit)>" }
-        let text = excerpt(of: bytes)
+        let text =
+            redaction?.excerpt(of: bytes, type: fields[.contentType], limit: bytes.count)
+            ?? String(decoding: bytes, as: UTF8.self)
         return isPretty ? JSONIndentation.indented(text) ?? text : text
     }
 
-    /// The body with secrets redacted; `nil` unless it is in memory, within the limit, and text without NUL characters.
-    func wholeText(of body: HTTPBody) -> String? {
-        guard let bytes = body.bytes, bytes.count <= limit, String(validating: bytes, as: UTF8.self) != nil,
-            !bytes.contains(0)
-        else { return nil }
-        return excerpt(of: bytes)
-    }
-
-    private func excerpt(of bytes: Data) -> String {
-        redaction?.excerpt(of: bytes, limit: bytes.count) ?? String(decoding: bytes, as: UTF8.self)
+    /// The body with secrets redacted; `nil` unless it is in memory, within the limit, text without NUL characters, and shown by the
+    /// redaction.
+    func wholeText(of body: HTTPBody, _ fields: HTTPFields) -> String? {
+        guard let bytes = body.bytes, bytes.count <= limit else { return nil }
+        let type = fields[.contentType]
+        return Redaction.beginning(of: bytes, type: type, upTo: bytes.count, redactedBy: redaction)?.text
     }
 }

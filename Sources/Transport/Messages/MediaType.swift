@@ -2,12 +2,12 @@ internal import Foundation
 internal import InterceptorsSyntax
 
 /// A value of `Content-Type` (RFC 9110 §8.3.1).
-struct MediaType {
+package struct MediaType {
     /// Type and subtype in lower case, such as `text/html`.
-    let essence: String
+    package let essence: String
     private let parameters: [(name: String, value: String)]
 
-    init(_ text: String) {
+    package init(_ text: String) {
         let parts = Self.split(Array(text.utf8))
         essence = parts.first.map(Self.trimmed)?.lowercased() ?? ""
         parameters = parts.dropFirst().compactMap { part in
@@ -17,21 +17,21 @@ struct MediaType {
     }
 
     /// Whether content of this type may be JSON, such as `application/problem+json` and `application/x-amz-json-1.1`.
-    var isJSON: Bool { essence.contains("json") }
-    var isForm: Bool { essence == "application/x-www-form-urlencoded" }
+    package var isJSON: Bool { essence.contains("json") }
+    package var isForm: Bool { essence == "application/x-www-form-urlencoded" }
 
     /// The boundary of a multipart type.
-    var boundary: String? { essence.hasPrefix("multipart/") ? parameter("boundary") : nil }
+    package var boundary: String? { essence.hasPrefix("multipart/") ? parameter("boundary") : nil }
 
     /// Whether the type says that the content is no text.
-    var isBinary: Bool {
+    package var isBinary: Bool {
         let kinds = ["image/", "audio/", "video/", "font/"]
         if kinds.contains(where: essence.hasPrefix) { return essence != "image/svg+xml" }
         return ["application/zip", "application/gzip", "application/pdf", "application/wasm"].contains(essence)
     }
 
     /// A value of `Content-Type` without the boundary, which differs in each request.
-    static func withoutBoundary(_ text: String) -> String {
+    package static func withoutBoundary(_ text: String) -> String {
         guard MediaType(text).boundary != nil else { return text }
         let parts = split(Array(text.utf8)).filter { part in
             let name = part.prefix { $0 != UInt8(ascii: "=") }
@@ -40,7 +40,7 @@ struct MediaType {
         return parts.map(trimmed).joined(separator: "; ")
     }
 
-    func parameter(_ name: String) -> String? { parameters.first { $0.name == name }?.value }
+    package func parameter(_ name: String) -> String? { parameters.first { $0.name == name }?.value }
 
     /// The parts between semicolons that aren't in a quoted string.
     private static func split(_ text: [UInt8]) -> [ArraySlice<UInt8>] {

@@ -2,20 +2,20 @@ internal import Foundation
 internal import InterceptorsSyntax
 
 /// The parts of content with a boundary (RFC 2046 §5.1).
-struct MultipartContent {
-    struct Part {
+package struct MultipartContent {
+    package struct Part {
         /// The lines before the empty one, without the last line break.
-        var head: Range<Int>
-        var body: Range<Int>
+        package var head: Range<Int>
+        package var body: Range<Int>
     }
 
-    let bytes: [UInt8]
-    let parts: [Part]
+    package let bytes: [UInt8]
+    package let parts: [Part]
 
     /// `nil` if there is no part, or if the last one doesn't end.
     ///
     /// - Parameter mayBeCut: whether the content may end within a part.
-    init?(_ bytes: [UInt8], boundary: String, mayBeCut: Bool = false) {
+    package init?(_ bytes: [UInt8], boundary: String, mayBeCut: Bool = false) {
         let delimiter = Array("--\(boundary)".utf8)
         var parts: [Part] = []
         var start: Int?
@@ -47,12 +47,15 @@ struct MultipartContent {
         (self.bytes, self.parts) = (bytes, parts)
     }
 
-    /// The parameter `name` of a part's `Content-Disposition`.
-    func name(of part: Part) -> String? {
-        field("content-disposition", of: part).flatMap { MediaType($0).parameter("name") }
+    /// The parameter `name`, or `name*` (RFC 8187), of a part's `Content-Disposition`.
+    package func name(of part: Part) -> String? {
+        guard let disposition = field("content-disposition", of: part).map({ MediaType($0) }) else { return nil }
+        let encoded = disposition.parameter("name*")?.split(separator: "'", omittingEmptySubsequences: false).last
+        return encoded.map { String(decoding: Array($0.utf8).percentDecoded, as: UTF8.self) }
+            ?? disposition.parameter("name")
     }
 
-    func contentType(of part: Part) -> String? { field("content-type", of: part) }
+    package func contentType(of part: Part) -> String? { field("content-type", of: part) }
 
     private func field(_ name: String, of part: Part) -> String? {
         for line in String(decoding: bytes[part.head], as: UTF8.self).split(whereSeparator: \.isNewline) {
@@ -63,7 +66,7 @@ struct MultipartContent {
     }
 
     /// The content with other bytes in the bodies of some parts, given by their indices.
-    func replacing(_ bodies: [Int: [UInt8]]) -> [UInt8] {
+    package func replacing(_ bodies: [Int: [UInt8]]) -> [UInt8] {
         var result: [UInt8] = []
         var copied = 0
         for (index, body) in bodies.sorted(by: { $0.key < $1.key }) {
@@ -72,6 +75,18 @@ struct MultipartContent {
             copied = parts[index].body.upperBound
         }
         return result + bytes[copied...]
+    }
+
+    /// The parts alone, without what is before and after them.
+    func onlyParts(_ bodies: [Int: [UInt8]], boundary: String) -> [UInt8] {
+        var result: [UInt8] = []
+        for (index, part) in parts.enumerated() {
+            result += "--\(boundary)\n".utf8
+            result += bytes[part.head] + [0x0A]
+            result += bodies[index] ?? Array(bytes[part.body])
+            result += [0x0A]
+        }
+        return result + "--\(boundary)--".utf8
     }
 
     private static func delimiter(_ delimiter: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {

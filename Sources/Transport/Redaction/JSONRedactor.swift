@@ -1,0 +1,195 @@
+internal import InterceptorsSyntax
+
+/// Replaces the values of sensitive names in JSON (RFC 8259), also in several values in a row, and in text that breaks off.
+///
+/// For people, a secret of any type becomes the placeholder. For programs, a secret keeps its type: a number becomes 0, and an object
+/// or array keeps its shape. `true`, `false`, `null` and `""` tell nothing, so they stay.
+struct JSONRedactor {
+    private enum Expected { case value, valueOrEnd, name, nameOrEnd, colon, separator }
+
+    private let redaction: Redaction
+    private let bytes: [UInt8]
+    private let isCut: Bool
+    private let depth: Int
+    private var position = 0
+    private var expected = Expected.value
+    private var hasValue = false
+    private var brackets: [UInt8] = []
+    /// The last member's name, if it is sensitive.
+    private var secretName: [UInt8]?
+    /// The object or array of a sensitive name that is open: the number of brackets around it, and its start.
+    private var secret: (level: Int, start: Int)?
+    private var output: [UInt8] = []
+    private var copied = 0
+
+    /// - Returns: the text, unchanged if it holds no secret, and whether it is JSON to its end. Text after the first fault is copied.
+    static func redacted(
+        _ bytes: [UInt8],
+        by redaction: Redaction,
+        isCut: Bool,
+        depth: Int
+    ) -> (text: [UInt8], isJSON: Bool) {
+        var redactor = JSONRedactor(bytes, redaction, isCut, depth)
+        let isJSON = redactor.run()
+        return (redactor.copied == 0 ? bytes : redactor.output + bytes[redactor.copied...], isJSON)
+    }
+
+    private init(_ bytes: [UInt8], _ redaction: Redaction, _ isCut: Bool, _ depth: Int) {
+        self.redaction = redaction
+        self.bytes = bytes
+        self.isCut = isCut
+        self.depth = depth
+    }
+
+    private mutating func run() -> Bool {
+        position = ByteOrderMark.lengthOfUTF8(bytes)
+        while true {
+            // U+001E precedes each value of a JSON text sequence (RFC 7464).
+            while position < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[position]) || isSequenceMark {
+                position += 1
+            }
+            if position == bytes.count {
+                if let secret, !redaction.isForPrograms { replace(from: secret.start, with: placeholder) }
+                return isCut || brackets.isEmpty && hasValue
+            }
+            guard step() else { return false }
+        }
+    }
+
+    private var isSequenceMark: Bool { bytes[position] == 0x1E && brackets.isEmpty }
+
+    /// Reads one token; `false` if it can't come here.
+    private mutating func step() -> Bool {
+        let byte = bytes[position]
+        switch (expected, byte) {
+        case (.value, UInt8(ascii: "{")), (.valueOrEnd, UInt8(ascii: "{")): open(byte, .nameOrEnd)
+        case (.value, UInt8(ascii: "[")), (.valueOrEnd, UInt8(ascii: "[")): open(byte, .valueOrEnd)
+        case (.nameOrEnd, UInt8(ascii: "}")), (.valueOrEnd, UInt8(ascii: "]")), (.separator, UInt8(ascii: "}")),
+            (.separator, UInt8(ascii: "]")):
+            return close(byte)
+        case (.separator, UInt8(ascii: ",")): skip(brackets.last == UInt8(ascii: "{") ? .name : .value)
+        case (.colon, UInt8(ascii: ":")): skip(.value)
+        case (.name, UInt8(ascii: "\"")), (.nameOrEnd, UInt8(ascii: "\"")): return takeName()
+        case (.value, _), (.valueOrEnd, _): return byte == UInt8(ascii: "\"") ? takeString() : takeWord()
+        default: return false
+        }
+        return true
+    }
+
+    private mutating func skip(_ next: Expected) {
+        position += 1
+        expected = next
+    }
+
+    private mutating func open(_ bracket: UInt8, _ next: Expected) {
+        if secretName != nil, secret == nil { secret = (brackets.count, position) }
+        brackets.append(bracket)
+        skip(next)
+    }
+
+    private mutating func close(_ bracket: UInt8) -> Bool {
+        // In ASCII, a closing bracket comes two after the opening one.
+        guard brackets.popLast() == bracket - 2 else { return false }
+        position += 1
+        if let secret, secret.level == brackets.count {
+            if !redaction.isForPrograms { replace(from: secret.start, with: placeholder) }
+            self.secret = nil
+        }
+        endValue()
+        return true
+    }
+
+    private mutating func endValue() {
+        hasValue = true
+        if secret == nil { secretName = nil }
+        expected = brackets.isEmpty ? .value : .separator
+    }
+
+    private mutating func takeName() -> Bool {
+        guard let (name, _) = takeText() else { return false }
+        if secret == nil { secretName = redaction.isSensitive(name[...]) ? name : nil }
+        expected = .colon
+        return true
+    }
+
+    private mutating func takeString() -> Bool {
+        let start = position
+        guard let (text, isClosed) = takeText() else { return false }
+        if let secretName {
+            if isOpenToChange, !text.isEmpty,
+                !(isClosed && TextRedactor.isHarmless(text[...], name: secretName[...], isCut: false))
+            {
+                replace(from: start, with: placeholder)
+            }
+        } else if let redacted = redaction.redacted(text, isCut: isCut && !isClosed, depth: depth + 1) {
+            let quote = [UInt8(ascii: "\"")]
+            replace(from: start, with: quote + JSONEscapes.encoded(redacted) + (isClosed ? quote : []))
+        }
+        endValue()
+        return true
+    }
+
+    /// Whether a leaf may be replaced: within a secret object, people see nothing.
+    private var isOpenToChange: Bool { secret == nil || redaction.isForPrograms }
+
+    /// A string without its quotes and escapes. The text may end within it.
+    private mutating func takeText() -> (text: [UInt8], isClosed: Bool)? {
+        let start = position + 1
+        var (end, hasEscapes) = (start, false)
+        while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
+            guard bytes[end] >= 0x20 else { return nil }
+            if bytes[end] == UInt8(ascii: "\\") {
+                hasEscapes = true
+                end += 1
+            }
+            end += 1
+        }
+        let isClosed = end < bytes.count
+        guard isClosed || isCut else { return nil }
+        let raw = bytes[start..<min(end, bytes.count)]
+        position = min(end + 1, bytes.count)
+        return (hasEscapes ? Self.unescaped(raw, isClosed: isClosed) : Array(raw), isClosed)
+    }
+
+    /// An escape that the cut has broken is dropped, so that nested JSON stays JSON.
+    private static func unescaped(_ raw: ArraySlice<UInt8>, isClosed: Bool) -> [UInt8] {
+        for dropped in isClosed ? 0..<0 : 0..<6 {
+            if let text = raw.dropLast(dropped).withUnsafeBytes({ JSONEscapes.decoded($0) }) { return text }
+        }
+        return raw.withUnsafeBytes { JSONEscapes.decoded($0, isLenient: true) } ?? Array(raw)
+    }
+
+    /// A number or literal.
+    private mutating func takeWord() -> Bool {
+        let start = position
+        position = bytes[start...].firstIndex { !ASCII.isAlphanumeric($0) && !"+-.".utf8.contains($0) } ?? bytes.count
+        let word = bytes[start..<position]
+        let isCut = isCut && position == bytes.count
+        let isLiteral = ["true", "false", "null"].contains {
+            isCut ? $0.utf8.starts(with: word) : word.elementsEqual($0.utf8)
+        }
+        guard isLiteral || isNumber(word) else { return false }
+        if let secretName, !isLiteral, isOpenToChange,
+            !TextRedactor.isHarmless(word, name: secretName[...], isCut: isCut)
+        {
+            replace(from: start, with: redaction.isForPrograms ? [UInt8(ascii: "0")] : placeholder)
+        }
+        endValue()
+        return true
+    }
+
+    private func isNumber(_ word: ArraySlice<UInt8>) -> Bool {
+        guard let first = word.first, first == UInt8(ascii: "-") || ASCII.isDigit(first) else { return false }
+        return word.allSatisfy { ASCII.isDigit($0) || "+-.eE".utf8.contains($0) }
+    }
+
+    private var placeholder: [UInt8] { Array("\"\(redaction.placeholder)\"".utf8) }
+
+    private mutating func replace(from start: Int, with replacement: [UInt8]) {
+        guard !bytes[start..<position].elementsEqual(replacement) else { return }
+        redaction.note(secretName?[...])
+        output += bytes[copied..<start]
+        output += replacement
+        copied = position
+    }
+}

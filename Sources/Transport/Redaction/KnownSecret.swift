@@ -1,0 +1,43 @@
+internal import InterceptorsSyntax
+
+/// Secrets that tell by their form, whatever their name is.
+enum KnownSecret {
+    /// The beginnings of tokens that services mark: GitHub, GitLab, Stripe, Slack and AWS.
+    private static let beginnings: [StaticString] = [
+        "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk_live_", "sk_test_", "rk_live_", "rk_test_",
+        "xoxa-", "xoxb-", "xoxe-", "xoxp-", "xoxr-", "xoxs-", "AKIA", "ASIA",
+    ]
+    private static let initials = Set("gsrxAe".utf8)
+
+    /// Whether a marked token or a JSON Web Token begins in a word.
+    ///
+    /// - Parameter isCut: whether the rest of the word may be missing.
+    static func isToken<Word: RandomAccessCollection<UInt8>>(_ word: Word, isCut: Bool) -> Bool
+    where Word.Index == Int {
+        guard isCut || word.count >= 16 else { return false }
+        for start in word.indices where initials.contains(word[start]) {
+            guard start == word.startIndex || !ASCII.isAlphanumeric(word[start - 1]) else { continue }
+            let rest = word[start...]
+            if isWebToken(rest, isCut: isCut) { return true }
+            guard isCut || rest.count >= 16 else { return false }
+            if beginnings.contains(where: { $0.withUTF8Buffer { rest.starts(with: $0) } }) { return true }
+        }
+        return false
+    }
+
+    /// `eyJ` is Base64 for `{"`. A cursor in Base64 begins so too, but has no dots.
+    private static func isWebToken(_ word: some Collection<UInt8>, isCut: Bool) -> Bool {
+        guard word.starts(with: "eyJ".utf8) else { return false }
+        return isCut || word.prefix(1 << 16).count { $0 == UInt8(ascii: ".") } >= 2
+    }
+
+    /// The content between the two boundaries of a private key in PEM (RFC 7468). Without a closing boundary, the rest of the text.
+    static func privateKey(in bytes: [UInt8], at start: Int) -> Range<Int>? {
+        guard bytes[start...].starts(with: "-----BEGIN".utf8) else { return nil }
+        let label = bytes[(start + 10)...].prefix(64).prefix { $0 != UInt8(ascii: "-") }
+        guard let key = label.firstRange(of: "PRIVATE".utf8) else { return nil }
+        let content = bytes[key.upperBound...].drop { $0 != UInt8(ascii: "-") }.drop { $0 == UInt8(ascii: "-") }
+            .startIndex
+        return content..<(bytes[content...].firstRange(of: "-----END".utf8)?.lowerBound ?? bytes.count)
+    }
+}
