@@ -21,19 +21,27 @@ internal import Synchronization
 /// `Redaction` says. ``showingSecrets(limit:byteLimit:bodyLimit:time:)`` makes a journal that keeps them.
 ///
 /// ## Limits
-/// The journal keeps the newest calls, running ones included, up to a number and a size. A call takes about a sixteenth of the
-/// size at most: a loop of retries keeps its first and its last attempts, and counts the others in ``JournalCall/omittedCount``.
+/// The journal keeps the newest calls, running ones included, up to a number and an estimated size. A call takes about a
+/// sixteenth of the size at most: a loop of retries keeps its first and its last attempts, and counts the others in
+/// ``JournalCall/omittedCount``.
 /// Steps nested in more than 128 others are only counted too.
 ///
 /// Bodies in memory are kept up to a limit, and up to a sixteenth of a call's size. A stream is never read for the journal; its
 /// size is recorded when it ends.
 public final class Journal: Sendable {
+    /// The calls, oldest first. Their numbers rise by one.
+    private struct Records {
+        // A slice, because that removes its first element without moving the others.
+        var calls: ArraySlice<JournalRecord> = []
+        var lastID = 0
+    }
+
     let limit: Int
     private let byteLimit: Int
     private let time: TimeSource
     private let elapsed: @Sendable () -> Duration
-    private let writer: JournalWriter
-    private let records = Mutex(JournalRecords())
+    let writer: JournalWriter
+    private let records = Mutex(Records())
     private let size = Atomic<Int>(0)
     let listeners = JournalListeners()
 
@@ -81,22 +89,25 @@ public final class Journal: Sendable {
     }
 
     /// The calls, oldest first, each in its present state.
-    public var calls: [JournalCall] {
-        // The events are read before the names that they refer to.
-        let events = records.withLock(\.all).map { ($0, $0.contents) }
-        let (names, values) = (writer.names.texts, writer.values.texts)
-        return events.map { JournalCall($0, $1, names: names, values: values) }
-    }
+    public var calls: [JournalCall] { records.withLock(\.calls).map(\.call) }
 
     /// The call with a number, unless it has been dropped.
     public subscript(id: JournalCall.ID) -> JournalCall? {
-        guard let record = records.withLock({ $0[id] }) else { return nil }
-        let events = record.contents
-        return JournalCall(record, events, names: writer.names.texts, values: writer.values.texts)
+        let record = records.withLock { records in
+            let (calls, lastID) = (records.calls, records.lastID)
+            return id <= lastID && id > lastID - calls.count ? calls[calls.endIndex - 1 - (lastID - id)] : nil
+        }
+        return record?.call
     }
 
     /// Drops all calls. What running calls still do isn't recorded.
-    public func removeAll() { drop(records.withLock { $0.removeAll() }) }
+    public func removeAll() {
+        let removed = records.withLock { records in
+            defer { records.calls = [] }
+            return records.calls
+        }
+        removed.forEach(drop)
+    }
 
     /// Decides which values are secrets; `nil` if the journal keeps them.
     public var redaction: Redaction? { writer.redaction }
@@ -105,17 +116,15 @@ public final class Journal: Sendable {
     var showsSecrets: Bool { writer.redaction == nil }
 
     /// The number of the oldest call, or of the next call if the journal is empty.
-    var oldestID: JournalCall.ID { records.withLock(\.oldestID) }
+    var oldestID: JournalCall.ID { records.withLock { $0.lastID + 1 - $0.calls.count } }
 
     /// Tells a listener the calls that are there, as if they had changed.
     func tellAll(to listener: JournalListener) {
-        for id in records.withLock({ $0.all.map(\.id) }) { listener.hasChanged(id) }
+        for id in records.withLock({ $0.calls.map(\.id) }) { listener.hasChanged(id) }
     }
 
-    /// The size of the calls in memory, in bytes.
+    /// The estimated size of the calls in memory, in bytes.
     var byteCount: Int { size.load(ordering: .relaxed) }
-
-    private var now: Int64 { elapsed().journalNanoseconds }
 }
 
 extension Journal {
@@ -124,7 +133,7 @@ extension Journal {
     /// So does a request that was kept and is sent again after its call: it arrives at the first element of a chain, from a run
     /// that is over. Work that outlives a call goes on inside the chain, and stays a part of the call.
     func begin(_ name: JournalName, _ request: borrowing HTTPRequest) -> JournalVisit {
-        let now = now
+        let now = elapsed()
         let visited = request.context.journalVisit.flatMap { $0.journal === self ? $0 : nil }
         let parent = visited.flatMap { name.isFirst && $0.isOver ? nil : $0 }
         // Not `??`, whose right side is a closure and can't capture the borrowed request.
@@ -132,73 +141,55 @@ extension Journal {
             if let parent { parent.record } else { beginCall(for: request.context.journalCaller ?? visited, at: now) }
         let outer = parent.map { $0.depth < JournalVisit.maxDepth ? $0.location : .omitted }
         let previous = parent?.beginInner()
-        let head = JournalHead.of(request, after: previous)
-        let isTransport = name.isTransport
-        // Only the body is written from the request.
-        let body: HTTPBody = head === previous ? .empty : request.body
-        let (location, growth) = record.begin(inside: outer, isTransport: isTransport, at: now) { bytes in
-            bytes.append(number: name.number)
-            if name.number == 0 { bytes.append(text: name.text) }
-            return writer.write(body, head, after: previous, to: &bytes)
-        }
-        hasChanged(record, by: growth)
+        let head = JournalHead.of(JournalParts(request), after: previous, by: writer)
+        let step = JournalStep(name: name, parent: outer, start: now - record.start, request: head.message)
+        let location = change(record) { $0.begin(step, isShared: head === previous) }
         return JournalVisit(self, record, location, inside: parent, request: head)
     }
 
-    private func beginCall(for caller: JournalVisit?, at now: Int64) -> JournalRecord {
+    private func beginCall(for caller: JournalVisit?, at now: Duration) -> JournalRecord {
         let date = time.now()
         let callerID = caller?.journal === self ? caller?.record.id : nil
-        let (record, dropped) = records.withLock { records in
+        let record = records.withLock { records in
+            records.lastID += 1
             let record = JournalRecord(
-                id: records.nextID(),
+                id: records.lastID,
                 startedAt: date,
                 parentID: callerID,
                 start: now,
                 limit: byteLimit / 16
             )
-            return (record, records.add(record, limit: limit))
+            records.calls.append(record)
+            return record
         }
         size.add(JournalRecord.overhead, ordering: .relaxed)
-        drop(dropped)
+        removeOldest { $0.count > limit }
         return record
     }
 
-    /// Records an event of an element's run.
-    func record(
-        _ tag: JournalEvents.Tag,
-        of visit: JournalVisit,
-        write: (_ bytes: inout JournalBytes, _ isBrief: Bool, _ writer: JournalWriter) -> Int
-    ) {
-        let growth = visit.record.record(tag, of: visit.location, at: now) { write(&$0, $1, writer) }
-        hasChanged(visit.record, by: growth)
+    /// Records a step's outcome.
+    func end(_ visit: JournalVisit, with outcome: JournalStep.Outcome, isShared: Bool) {
+        let time = elapsed() - visit.record.start
+        change(visit.record) { $0.end(visit.location, at: time, with: outcome, isShared: isShared) }
     }
 
-    /// Records a note of an element's run.
-    func add(_ note: CallNote, to visit: JournalVisit) {
-        record(.noted, of: visit) { bytes, _, writer in
-            writer.write(note, to: &bytes)
-            return 0
-        }
-    }
-
-    private func hasChanged(_ record: JournalRecord, by growth: Int) {
-        if growth != 0 {
-            let size = size.add(growth, ordering: .relaxed).newValue
-            if growth > 0, size > byteLimit { removeOldest() }
+    /// Changes a call's steps, makes room for them, and tells the listeners.
+    func change<Result: Sendable>(_ record: JournalRecord, _ change: (inout JournalSteps) -> Result) -> Result {
+        let (result, growth) = record.change(change)
+        if growth != 0, size.add(growth, ordering: .relaxed).newValue > byteLimit {
+            removeOldest { _ in size.load(ordering: .relaxed) > byteLimit }
         }
         listeners.hasChanged(record.id)
+        return result
     }
 
-    private func removeOldest() {
-        while size.load(ordering: .relaxed) > byteLimit, let oldest = records.withLock({ $0.removeFirst() }) {
-            drop([oldest])
-        }
+    private func removeOldest(while isFull: (ArraySlice<JournalRecord>) -> Bool) {
+        while let oldest = records.withLock({ isFull($0.calls) ? $0.calls.popFirst() : nil }) { drop(oldest) }
     }
 
-    private func drop(_ records: [JournalRecord]) {
-        for record in records {
-            size.subtract(record.drop() + JournalRecord.overhead, ordering: .relaxed)
-        }
+    private func drop(_ record: JournalRecord) {
+        let growth = record.change { $0.drop() }.growth
+        size.add(growth - JournalRecord.overhead, ordering: .relaxed)
     }
 }
 
@@ -210,7 +201,8 @@ extension Journal: ChainObserver {
     ///   - name: the element's name in the printed chain.
     ///   - isFirst: whether the element is the outermost one of its chain.
     public func observing(_ interceptor: any Interceptor, named name: String, isFirst: Bool) -> any Interceptor {
-        JournalHop(base: interceptor, name: self.name(name, isTransport: false, isFirst: isFirst), journal: self)
+        let name = JournalName(text: name, isTransport: false, isFirst: isFirst)
+        return JournalHop(base: interceptor, name: name, journal: self)
     }
 
     /// A transport that records the runs of another one.
@@ -219,12 +211,8 @@ extension Journal: ChainObserver {
     ///   - transport: the transport to run.
     ///   - isFirst: whether its chain has no interceptors.
     public func observing(_ transport: any Transport, isFirst: Bool) -> any Transport {
-        let name = name("\(type(of: transport))", isTransport: true, isFirst: isFirst)
+        let name = JournalName(text: "\(type(of: transport))", isTransport: true, isFirst: isFirst)
         return JournalEnd(base: transport, name: name, journal: self)
-    }
-
-    private func name(_ text: String, isTransport: Bool, isFirst: Bool) -> JournalName {
-        JournalName(text: text, number: writer.names.number(of: text), isTransport: isTransport, isFirst: isFirst)
     }
 }
 
@@ -245,7 +233,7 @@ extension InterceptorChain {
 extension Journal: CustomStringConvertible, CustomReflectable {
     /// The number of calls, such as `Journal(12 calls)`.
     public var description: String {
-        let count = records.withLock(\.count)
+        let count = records.withLock(\.calls.count)
         return "Journal(\(count) \(count == 1 ? "call" : "calls"))"
     }
 

@@ -1,96 +1,94 @@
 internal import Foundation
 internal import Interceptors
 
-/// A message as a step saw it, without the content of a stream. The next step's message is compared with it.
+/// A message without its secrets. The steps that pass it on unchanged share it.
+final class JournalMessage: Sendable {
+    let value: JournalCall.Message
+    /// The estimated memory that the message takes beside the texts that it shares with the message before it, in bytes.
+    let size: Int
+    /// The number of fields that `value` leaves out, unless the message before it left them out too.
+    let omittedCount: Int
+
+    init(_ value: JournalCall.Message, size: Int, omittedCount: Int) {
+        (self.value, self.size, self.omittedCount) = (value, size, omittedCount)
+    }
+
+    /// The response with nothing but its status, for a call that has used up its room.
+    var cut: JournalMessage {
+        var cut = JournalCall.Message(status: value.status, body: .init(size: nil))
+        cut.isCut = true
+        return JournalMessage(cut, size: JournalWriter.messageSize, omittedCount: omittedCount + value.fields.count)
+    }
+}
+
+/// A message as a step saw it, secrets included, with its redacted form. The next step's message is compared with it.
 ///
-/// A class, because most steps change nothing and then share the head of their neighbour.
+/// A class, because most steps change nothing and then share the head of their neighbour. Only a run that isn't over keeps a
+/// head; a call's record keeps its ``message``.
 final class JournalHead: Sendable {
-    /// The method of a request.
+    let parts: JournalParts
+    let message: JournalMessage
+
+    private init(_ parts: JournalParts, _ message: JournalMessage) { (self.parts, self.message) = (parts, message) }
+
+    /// The head of a message: the previous one, if nothing has changed.
+    ///
+    /// - Parameters:
+    ///   - previous: the head that the message was made from, if any.
+    ///   - request: on a response, the head of its request.
+    static func of(
+        _ parts: JournalParts,
+        after previous: JournalHead?,
+        to request: JournalHead? = nil,
+        by writer: JournalWriter
+    ) -> JournalHead {
+        if let previous, parts.isIdentical(to: previous.parts) { return previous }
+        return JournalHead(parts, writer.message(of: parts, after: previous, to: request))
+    }
+}
+
+/// The parts of a request or of a response that a journal compares, without the content of a stream.
+struct JournalParts: Sendable {
     let method: HTTPRequest.Method?
-    /// The status of a response.
-    let status: Int
+    let status: Int?
     let url: URL?
     let fields: HTTPFields
     let body: HTTPBody.Identity
-    private let bytes: Data?
+    /// The content in memory; `nil` for a stream.
+    let bytes: Data?
+    let length: Int64?
 
-    private init(
-        method: HTTPRequest.Method?,
-        status: Int,
-        url: URL?,
-        fields: HTTPFields,
-        body: HTTPBody
-    ) {
-        self.method = method
-        self.status = status
-        self.url = url
-        self.fields = fields
-        self.body = body.identity
-        bytes = body.bytes
+    init(_ request: borrowing HTTPRequest) {
+        self.init(request.method, nil, request.url, request.headerFields, request.body)
     }
 
-    /// The head of a request: that of the step outside, if nothing has changed.
-    static func of(_ request: borrowing HTTPRequest, after previous: JournalHead?) -> JournalHead {
-        let (url, fields, body) = (request.url, request.headerFields, request.body)
-        if let previous, previous.method == request.method, isIdentical(url, previous.url),
-            fields.isIdentical(to: previous.fields), body.identity == previous.body
-        {
-            return previous
-        }
-        return JournalHead(method: request.method, status: 0, url: url, fields: fields, body: body)
+    init(_ response: borrowing HTTPResponse) {
+        self.init(nil, response.status.code, response.url, response.headerFields, response.body)
     }
 
-    /// The head of a response: that of an inner step, if nothing has changed.
-    static func of(_ response: borrowing HTTPResponse, after previous: JournalHead?) -> JournalHead {
-        let (url, fields, body) = (response.url, response.headerFields, response.body)
-        if let previous, previous.status == response.status.code, isIdentical(url, previous.url),
-            fields.isIdentical(to: previous.fields), body.identity == previous.body
-        {
-            return previous
-        }
-        return JournalHead(method: nil, status: response.status.code, url: url, fields: fields, body: body)
+    private init(_ method: HTTPRequest.Method?, _ status: Int?, _ url: URL?, _ fields: HTTPFields, _ body: HTTPBody) {
+        (self.method, self.status, self.url, self.fields) = (method, status, url, fields)
+        (self.body, bytes, length) = (body.identity, body.bytes, body.length)
     }
 
-    func hasSameURL(as other: URL?) -> Bool { Self.isIdentical(url, other) || url == other }
+    func isIdentical(to other: Self) -> Bool {
+        method == other.method && status == other.status && hasIdenticalURL(to: other)
+            && fields.isIdentical(to: other.fields) && body == other.body
+    }
+
+    func hasSameURL(as other: Self) -> Bool { hasIdenticalURL(to: other) || url == other.url }
 
     // Comparing two URLs compares their texts. Nearly always both are the same object: equal bits of two values that are both
     // alive are certainly equal values.
-    private static func isIdentical(_ url: URL?, _ other: URL?) -> Bool {
+    private func hasIdenticalURL(to other: Self) -> Bool {
         withUnsafeBytes(of: url) { bits in
-            withUnsafeBytes(of: other) { otherBits in
+            withUnsafeBytes(of: other.url) { otherBits in
                 guard let bits = bits.baseAddress, let otherBits = otherBits.baseAddress else { return false }
                 return memcmp(bits, otherBits, MemoryLayout<URL?>.size) == 0
             }
         }
     }
 
-    /// Whether a message's body is this message's, or has the same bytes in memory.
-    func hasSameBody(as other: JournalHead) -> Bool { body == other.body || bytes != nil && bytes == other.bytes }
-}
-
-/// An error in the form in which it is compared and written.
-struct JournalFault: Sendable, Equatable {
-    let type: String
-    let code: String?
-    /// Not yet redacted.
-    let text: String
-    let isCancellation: Bool
-
-    init(_ error: any Error) {
-        type = "\(Swift.type(of: error))"
-        isCancellation = error.isCancelled
-        if let error = error as? any HTTPError {
-            code = "\(error.code)"
-            text = error.message
-        } else {
-            code = nil
-            text = error is CancellationError ? "" : ErrorText.description(of: error)
-        }
-    }
-}
-
-/// The response or the error with which a step ended.
-enum JournalOutcome: Sendable {
-    case response(JournalHead)
-    case failure(JournalFault)
+    /// Whether both have the same body, or the same bytes in memory.
+    func hasSameBody(as other: Self) -> Bool { body == other.body || bytes != nil && bytes == other.bytes }
 }

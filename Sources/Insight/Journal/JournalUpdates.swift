@@ -16,44 +16,34 @@ public struct JournalUpdates: AsyncSequence, Sendable {
     let journal: Journal
 
     /// Starts to listen.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(listening: JournalListening(to: journal)) }
+    public func makeAsyncIterator() -> AsyncIterator {
+        let (wakeUps, wakeUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let listener = JournalListener(limit: journal.limit, wakeUp: wakeUp)
+        // Added before it gets the calls that are there, so that no change is missed.
+        journal.listeners.add(listener)
+        journal.tellAll(to: listener)
+        return AsyncIterator(journal: journal, listener: listener, wakeUps: wakeUps.makeAsyncIterator())
+    }
 
     /// Reads the calls as they change.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate let listening: JournalListening
+        fileprivate let journal: Journal
+        fileprivate let listener: JournalListener
+        fileprivate var wakeUps: AsyncStream<Void>.AsyncIterator
 
         /// The next call that has changed; `nil` if the task is cancelled.
-        public mutating func next() async -> JournalCall? { await listening.next() }
+        public mutating func next() async -> JournalCall? { await next(isolation: nil) }
 
         /// The next call that has changed; `nil` if the task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> JournalCall? {
-            await listening.next()
+            repeat {
+                // The journal may have dropped a call since it changed.
+                while !Task.isCancelled, let id = listener.next() {
+                    if let call = journal[id] { return call }
+                }
+            } while await wakeUps.next(isolation: actor) != nil
+            return nil
         }
-    }
-}
-
-/// Listens to a journal until it is released.
-private final class JournalListening: Sendable {
-    private let journal: Journal
-    private let listener: JournalListener
-    private let id: Int
-
-    init(to journal: Journal) {
-        self.journal = journal
-        // Added before it gets the calls that are there, so that no change is missed.
-        listener = JournalListener(limit: journal.limit)
-        id = journal.listeners.add(listener)
-        journal.tellAll(to: listener)
-    }
-
-    deinit { journal.listeners.remove(id) }
-
-    func next() async -> JournalCall? {
-        while let id = await listener.next() {
-            // The journal may have dropped the call meanwhile.
-            if let call = journal[id] { return call }
-        }
-        return nil
     }
 }
 

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Interceptors
 internal import Synchronization
 
@@ -10,44 +9,16 @@ final class JournalVisit: Sendable {
         /// The request as it arrived here. `nil` after the run, because a stream may keep the run for hours, and a request's body
         /// with it.
         var request: JournalHead?
-        /// Nearly every step runs the rest of the chain once, so the latest outcome needs no array.
-        private var latest: Outcome?
-        private var earlier: [Outcome] = []
-
-        init(request: JournalHead) { self.request = request }
-
-        var outcomes: Outcomes { Outcomes(latest: latest, earlier: earlier) }
-
-        mutating func add(_ outcome: Outcome) {
-            if let latest {
-                if earlier.count == Self.maxCount - 1 { earlier.removeFirst() }
-                earlier.append(latest)
-            }
-            latest = outcome
-        }
-
-        mutating func end() { (request, latest, earlier) = (nil, nil, []) }
-
-        /// Forgets responses with content in memory.
-        mutating func removeContent() {
-            guard let last = latest else { return }
-            earlier.removeAll(where: \.keepsBytes)
-            if last.keepsBytes { latest = earlier.popLast() }
-        }
+        /// How the latest runs inside of this one ended.
+        var outcomes: [(step: JournalSteps.Location, value: Outcome)] = []
     }
 
-    private struct Outcome {
-        let step: JournalEvents.Location
-        let value: JournalOutcome
+    private enum Outcome {
+        case response(JournalHead)
+        /// The error as it is, to compare it, and as the journal keeps it.
+        indirect case failure(JournalCall.Failure, redacted: JournalCall.Failure)
 
-        var keepsBytes: Bool { if case .response(let head) = value { head.body.keepsBytes } else { false } }
-    }
-
-    private struct Outcomes {
-        let latest: Outcome?
-        let earlier: [Outcome]
-
-        var all: [Outcome] { earlier + [latest].compactMap(\.self) }
+        var keepsBytes: Bool { if case .response(let head) = self { head.parts.body.keepsBytes } else { false } }
     }
 
     /// The maximum number of runs that a run is inside of. Decoders refuse JSON of more than 512 levels, and a step takes two.
@@ -55,7 +26,7 @@ final class JournalVisit: Sendable {
 
     let journal: Journal
     let record: JournalRecord
-    let location: JournalEvents.Location
+    let location: JournalSteps.Location
     /// The number of runs that this run is inside of.
     let depth: Int
     /// The run that started this one. A run that is too deep has none, so that no list of runs grows without limit.
@@ -65,7 +36,7 @@ final class JournalVisit: Sendable {
     init(
         _ journal: Journal,
         _ record: JournalRecord,
-        _ location: JournalEvents.Location,
+        _ location: JournalSteps.Location,
         inside parent: JournalVisit?,
         request: JournalHead
     ) {
@@ -95,104 +66,66 @@ final class JournalVisit: Sendable {
     func beginInner() -> JournalHead? {
         state.withLock { state in
             // Content isn't kept through a loop only to find the source of a response.
-            state.removeContent()
+            state.outcomes.removeAll(where: \.value.keepsBytes)
             return state.request
         }
     }
 
     func end(_ response: HTTPResponse) {
-        let (request, outcomes) = finish()
-        let (head, source) = Self.head(of: response, among: outcomes)
-        // Bytes of another segment may be gone when these are read.
-        let isReadable = source.map { $0.step.segment == 0 || $0.step.segment == location.segment } ?? false
-        if isReadable, let source, source.head === head {
-            journal.record(.responded, of: self) { bytes, _, _ in
-                bytes.append(number: source.step.step)
-                bytes.append(JournalWriter.Parts().rawValue)
-                return 0
-            }
-        } else {
-            record(response, head, after: isReadable ? source : nil, requestURL: request?.url)
-        }
+        let state = finish()
+        let parts = JournalParts(response)
+        let source = source(of: parts, among: state)
+        let head = JournalHead.of(parts, after: source?.head, to: state.request, by: journal.writer)
+        let bodySource = source.flatMap { $0.head.parts.hasSameBody(as: parts) ? $0.step : nil }
+        let isShared = source?.head === head
+        journal.end(self, with: .response(head.message, bodySource: bodySource), isShared: isShared)
         parent?.add(.response(head), of: location)
     }
 
-    // Apart, because a closure that captures a response copies it, even if it isn't called.
-    @inline(never)
-    private func record(
-        _ response: HTTPResponse,
-        _ head: JournalHead,
-        after source: Source?,
-        requestURL: URL?
-    ) {
-        journal.record(.responded, of: self) { bytes, isBrief, writer in
-            let source = isBrief ? nil : source
-            bytes.append(number: source?.step.step ?? 0)
-            if isBrief { return writer.write(statusOf: response, to: &bytes) }
-            return writer.write(response, head, after: source?.head, to: requestURL, to: &bytes)
-        }
-    }
-
     func end(_ error: any Error) {
-        let fault = JournalFault(error)
-        let base = Self.base(of: fault, among: finish().outcomes)
-        journal.record(.failed, of: self) { bytes, isBrief, writer in
-            let isReadable = base.map { $0.segment == 0 || $0.segment == location.segment } ?? false
-            bytes.append(number: isReadable ? base?.step ?? 0 : 0)
-            if !isReadable { writer.write(fault, to: &bytes) }
-            return 0
+        let failure = JournalCall.Failure(unredacted: error)
+        // Most steps pass an error on.
+        var shown: JournalCall.Failure?
+        for case (let step, .failure(failure, let redacted)) in finish().outcomes where step.part == location.part {
+            shown = redacted
         }
-        parent?.add(.failure(fault), of: location)
+        let redacted = shown ?? journal.writer.redacted(failure)
+        journal.end(self, with: .failure(redacted), isShared: shown != nil)
+        parent?.add(.failure(failure, redacted: redacted), of: location)
     }
 
     // MARK: Outcomes of the inner steps
 
-    private func add(_ outcome: JournalOutcome, of step: JournalEvents.Location) {
-        guard step.step > 0 else { return }
+    private func add(_ outcome: Outcome, of step: JournalSteps.Location) {
+        guard step != .omitted else { return }
         state.withLock { state in
             guard state.request != nil else { return }
-            state.add(Outcome(step: step, value: outcome))
+            if state.outcomes.count == State.maxCount { state.outcomes.removeFirst() }
+            state.outcomes.append((step, outcome))
         }
     }
 
-    private func finish() -> (request: JournalHead?, outcomes: Outcomes) {
+    private func finish() -> State {
         state.withLock { state in
-            let (request, outcomes) = (state.request, state.outcomes)
-            state.end()
-            return (request, outcomes)
+            defer { state = State() }
+            return state
         }
     }
 
-    private typealias Source = (step: JournalEvents.Location, head: JournalHead)
-
-    /// The head of a response, and the inner step whose response it was made from: the one with most in common, or else the
-    /// latest.
-    private static func head(
-        of response: borrowing HTTPResponse,
-        among outcomes: Outcomes
-    ) -> (head: JournalHead, source: Source?) {
-        if outcomes.earlier.isEmpty {
-            guard let latest = outcomes.latest, case .response(let head) = latest.value else {
-                return (JournalHead.of(response, after: nil), nil)
-            }
-            return (JournalHead.of(response, after: head), (latest.step, head))
-        }
-        let own = JournalHead.of(response, after: nil)
-        var best: Source?
+    /// The inner step whose response a response was made from: the one with most in common, or else the latest. `nil` for a
+    /// step in another part of the call, which doesn't stay as long as this one.
+    private func source(
+        of parts: JournalParts,
+        among state: State
+    ) -> (step: JournalSteps.Location, head: JournalHead)? {
+        var best: (step: JournalSteps.Location, head: JournalHead)?
         var bestScore = -1
-        for outcome in outcomes.all {
-            guard case .response(let head) = outcome.value else { continue }
-            let hasFields = head.fields.isIdentical(to: own.fields) && !head.fields.isEmpty
-            let score = (hasFields ? 2 : 0) + (head.body == own.body ? 1 : 0)
-            guard score >= bestScore else { continue }
-            (best, bestScore) = ((outcome.step, head), score)
+        for case (let step, .response(let head)) in state.outcomes {
+            let hasFields = head.parts.fields.isIdentical(to: parts.fields) && !parts.fields.isEmpty
+            let score = (hasFields ? 2 : 0) + (head.parts.body == parts.body ? 1 : 0)
+            if score >= bestScore { (best, bestScore) = ((step, head), score) }
         }
-        return (own, best)
-    }
-
-    /// The inner step that failed with the same error.
-    private static func base(of fault: JournalFault, among outcomes: Outcomes) -> JournalEvents.Location? {
-        outcomes.all.last { if case .failure(let other) = $0.value { other == fault } else { false } }?.step
+        return best.flatMap { $0.step.part == location.part ? $0 : nil }
     }
 }
 
@@ -204,7 +137,9 @@ extension JournalVisit: CustomReflectable {
 extension JournalVisit: ObservedStep {
     var callID: Int { record.id }
 
-    func add(_ note: CallNote) { journal.add(note, to: self) }
+    func add(_ note: CallNote) { add(.noted(journal.writer.redacted(note))) }
+
+    func add(_ event: JournalEvent) { journal.change(record) { $0.add(event, of: location) } }
 }
 
 extension HTTPContext {

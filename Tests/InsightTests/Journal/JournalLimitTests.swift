@@ -197,16 +197,50 @@ import Testing
     }
 
     @Test func notesOfStepsThatDidNotFitAreCounted() {
-        var events = JournalEvents(limit: 1_000)
-        events.record(.noted, of: .omitted, at: 0) { _, _ in 0 }
-        #expect(events.omittedCount == 1)
+        var steps = JournalSteps(limit: 1_000)
+        steps.add(.noted("late"), of: .omitted)
+        #expect(steps.omittedCount == 1)
     }
 
-    @Test func aServerGetsHalfOfTheTableOfNames() {
-        let names = JournalNames()
-        for number in 0..<5_000 { _ = names.number(of: "X-\(number)", isForeign: true) }
-        #expect(names.number(of: "X-5000", isForeign: true) == 0)
-        #expect(names.number(of: "retry") > 0)
+    @Test func messagesThatStepsShareAreCountedOnce() async throws {
+        func size(passes: Int) async throws -> Int {
+            let fixture = JournalFixture(Array(repeating: Pass(), count: passes)) { _ in
+                HTTPResponse(
+                    status: 200,
+                    headerFields: ["A": "b"],
+                    body: HTTPBody(String(repeating: "x", count: 2_000))
+                )
+            }
+            try await fixture.send { $0.body = HTTPBody(String(repeating: "y", count: 2_000)) }
+            return fixture.journal.byteCount
+        }
+        let size = try await (size(passes: 0), size(passes: 100))
+        #expect(size.0 > 4_000)
+        #expect(size.1 - size.0 == 100 * MemoryLayout<JournalStep>.stride)
+    }
+
+    @Test func aStepThatWasDroppedWithItsPartIgnoresItsEnd() throws {
+        let name = JournalName(text: "Pass", isTransport: false, isFirst: false)
+        let message = JournalMessage(JournalCall.Message(), size: 100, omittedCount: 0)
+        func begin(inside parent: JournalSteps.Location?, _ steps: inout JournalSteps) -> JournalSteps.Location {
+            steps.begin(JournalStep(name: name, parent: parent, start: .zero, request: message), isShared: false)
+        }
+        var steps = JournalSteps(limit: 8_000)
+        let root = begin(inside: nil, &steps)
+        let all = (0..<1_000).map { _ in begin(inside: root, &steps) }
+        // The newest steps of the tail stay, and so does all of the head.
+        let kept = steps.parts.flatMap { part in
+            part.steps.indices.map { JournalSteps.Location(part: part.number, index: $0) }
+        }
+        #expect(kept.suffix(3) == all.suffix(3))
+        #expect(kept.count + steps.omittedCount == 1_001)
+        for step in all {
+            steps.end(step, at: .seconds(1), with: .response(message, bodySource: nil), isShared: true)
+            steps.add(.noted("late"), of: step)
+        }
+        #expect(steps.parts.flatMap(\.steps).allSatisfy { $0.parent == nil || $0.duration == .seconds(1) })
+        steps.drop()
+        #expect(steps.size == 0 && begin(inside: root, &steps) == .omitted)
     }
 
     @Test func anEndedRunKeepsNoContent() async throws {
