@@ -5,7 +5,7 @@ extension Client {
     ///
     /// A name counts as secret if any of them says so, because a field that a log hides must not go to another origin.
     package var redactions: [Redaction] {
-        let elements = LintedChain(chain).elements.compactMap { $0.placement?.redaction }
+        let elements = LintedChain(chain).elements.compactMap { $0.redaction }
         return [.standard] + elements + [chain.observer?.redaction].compactMap { $0 }
     }
 }

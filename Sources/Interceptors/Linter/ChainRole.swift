@@ -2,24 +2,13 @@
 ///
 /// Some roles imply others: an element that retries resends, and one that stores responses shares them.
 public struct ChainRole: Sendable {
-    indirect enum Detail: Sendable {
-        case none
-        case wish(ChainRole, isInside: Bool, because: String?)
-        case subject(ObjectIdentifier, origins: Set<Origin>?, isConstant: Bool)
-        case limit(Duration?)
-        case count(Int)
-        case fields([HTTPField.Name])
-        case redaction(Redaction)
-        case statuses(Set<Int>)
-        case idleness(remedy: String)
-        case spelling
-        case settings
-    }
-
     let name: String
     /// The name, unless an author made the role: such a role never equals one of this package.
     let id: String
-    var detail = Detail.none
+    /// Whether a chain's description shows the role; it shows no wishes and settings.
+    private(set) var isShown = true
+    /// Adds the role's details to the placement that declares it.
+    private(set) var describe: @Sendable (inout Placement) -> Void = { _ in }
 
     /// A role that no rule of this package knows, for the wishes of other interceptors: `ChainRole("paginates")`.
     public init(_ name: String) {
@@ -27,34 +16,37 @@ public struct ChainRole: Sendable {
         id = "author's " + name
     }
 
-    private init(id name: String, _ detail: Detail = .none) {
-        self.name = name
-        id = name
-        self.detail = detail
+    private init(id: String, isShown: Bool = true) {
+        name = id
+        self.id = id
+        self.isShown = isShown
     }
 
-    private init(wish: String, _ role: Self, _ detail: Detail) {
+    /// A role that only describes an element.
+    private static let setting = Self(id: "setting", isShown: false)
+
+    private init(isInside: Bool, _ role: Self, _ reason: String?) {
+        let wish = isInside ? "inside" : "outside"
         name = "\(wish)(\(role.name))"
         id = "\(wish)(\(role.id))"
-        self.detail = detail
+        isShown = false
+        describe = { $0.wishes.append((isInside, role, reason)) }
     }
 
-    private func with(_ detail: Detail) -> Self {
+    private func with(_ describe: @escaping @Sendable (inout Placement) -> Void) -> Self {
         var role = self
-        role.detail = detail
+        role.describe = describe
         return role
     }
 
     static let implied: [String: [String]] = [
-        "retries": ["resends"], "hedges": ["resends"], "followsRedirects": ["resends"],
-        "renewsCredentials": ["resends"],
-        "answersChallenges": ["resends"], "retriesUnauthorized": ["retries"], "stores": ["shares"],
-        "keepsCookies": ["addsCredentials"], "addsCredentials": ["identifiesCaller"],
-        "addsFieldsEverywhere": ["identifiesCaller"], "judgesByClosure": ["judges"],
-        "addsAuthorizationEverywhere": ["addsFieldsEverywhere"],
+        "retries": ["resends"], "hedges": ["resends"], "followsRedirects": ["resends"], "stores": ["shares"],
+        "renewsCredentials": ["resends"], "answersChallenges": ["resends"], "retriesUnauthorized": ["retries"],
+        "keepsCookies": ["addsCredentials"], "addsCredentials": ["identifiesCaller"], "judgesByClosure": ["judges"],
+        "addsFieldsEverywhere": ["identifiesCaller"], "addsAuthorizationEverywhere": ["addsFieldsEverywhere"],
         "forcesAuthorization": ["addsAuthorizationEverywhere"], "unwraps": ["changesResponse"],
-        "identifiesCaller": ["changesRequest"], "compresses": ["changesRequest"],
-        "limitsRate": ["limits"], "limitsConcurrency": ["limits"], "breaksCircuit": ["limits"],
+        "identifiesCaller": ["changesRequest"], "compresses": ["changesRequest"], "limitsRate": ["limits"],
+        "limitsConcurrency": ["limits"], "breaksCircuit": ["limits"],
     ]
 }
 
@@ -69,7 +61,7 @@ extension ChainRole {
     ///   - role: the role of the other elements.
     ///   - reason: a sentence with the harm of the other order, for the ``ChainFinding``.
     public static func inside(_ role: ChainRole, because reason: String? = nil) -> Self {
-        Self(wish: "inside", role, .wish(role, isInside: true, because: reason))
+        Self(isInside: true, role, reason)
     }
 
     /// The element belongs outside every element with this role.
@@ -78,7 +70,7 @@ extension ChainRole {
     ///   - role: the role of the other elements.
     ///   - reason: a sentence with the harm of the other order, for the ``ChainFinding``.
     public static func outside(_ role: ChainRole, because reason: String? = nil) -> Self {
-        Self(wish: "outside", role, .wish(role, isInside: false, because: reason))
+        Self(isInside: false, role, reason)
     }
 }
 
@@ -100,7 +92,9 @@ extension ChainRole {
     public static let signs = Self(id: "signs")
 
     /// Adds a credential in fields with these names, to requests for the credential's own servers only.
-    public static func addsCredentials(in names: HTTPField.Name...) -> Self { addsCredentials.with(.fields(names)) }
+    public static func addsCredentials(in names: HTTPField.Name...) -> Self {
+        addsCredentials.with { $0.secretFields += names }
+    }
 }
 
 /// Repeated and shared exchanges.
@@ -155,6 +149,18 @@ extension ChainRole {
     public static let measures = Self(id: "measures")
 }
 
+/// Contracts that no rule about the order of a chain uses, but the checks of single interceptors do (`InterceptorConformance`).
+extension ChainRole {
+    /// Reads the whole content of a streamed response before it returns the response, as an interceptor does that unwraps an
+    /// envelope.
+    public static let buffers = Self("buffers")
+    /// May answer a request by itself, without the rest of the chain.
+    public static let answers = Self("answers")
+    /// Lets requests that wait for the same server go on in the order in which they came. Nothing else promises an order: not
+    /// ``waits``, ``limitsRate`` or ``limitsConcurrency``.
+    public static let keepsOrder = Self("keepsOrder")
+}
+
 /// Roles that only this package's interceptors declare.
 extension ChainRole {
     /// Keeps exchanges as files.
@@ -164,20 +170,22 @@ extension ChainRole {
     package static let retriesUnauthorized = Self(id: "retriesUnauthorized")
 
     /// Retries outcomes with these statuses only; 0 stands for a failed connection.
-    package static func retries(on statuses: Set<Int>) -> Self { retries.with(.statuses(statuses)) }
+    package static func retries(on statuses: Set<Int>) -> Self { retries.with { $0.retriedStatuses = statuses } }
 
     /// Sends a request up to this number of times.
-    package static func retries(upTo attempts: Int) -> Self { retries.with(.count(attempts)) }
+    package static func retries(upTo attempts: Int) -> Self { retries.with { $0.attempts = attempts } }
 
     /// Refuses requests to a host after this number of failures in a row.
-    package static func breaksCircuit(after failures: Int) -> Self { breaksCircuit.with(.count(failures)) }
+    package static func breaksCircuit(after failures: Int) -> Self { breaksCircuit.with { $0.failures = failures } }
 
     /// Turns responses with these statuses into errors.
-    package static func judges(rejecting statuses: Set<Int>) -> Self { judges.with(.statuses(statuses)) }
+    package static func judges(rejecting statuses: Set<Int>) -> Self { judges.with { $0.rejectedStatuses = statuses } }
     /// Turns responses into errors as a closure decides; implies ``judges``.
     package static let judgesByClosure = Self(id: "judgesByClosure")
     /// Acts on responses with these statuses.
-    package static func readsStatus(_ statuses: Int...) -> Self { readsStatus.with(.statuses(Set(statuses))) }
+    package static func readsStatus(_ statuses: Int...) -> Self {
+        readsStatus.with { $0.readStatuses = Set(statuses) }
+    }
 
     /// Adds fields with a credential to all requests, even to those for other servers; implies ``identifiesCaller``.
     package static let addsFieldsEverywhere = Self(id: "addsFieldsEverywhere")
@@ -201,28 +209,31 @@ extension ChainRole {
     ///   - origins: the only origins that the credential is for; `nil` if they depend on the client.
     ///   - isConstant: whether each request to these origins gets the credential.
     package func of(_ object: AnyObject, for origins: Set<Origin>? = nil, isConstant: Bool = false) -> Self {
-        with(.subject(ObjectIdentifier(object), origins: origins, isConstant: isConstant))
+        let subject = ObjectIdentifier(object)
+        return with { ($0.subject, $0.origins, $0.isConstant) = (subject, origins, isConstant) }
     }
 
     /// The element ends calls after this time; `nil` if only at deadlines that requests have.
-    package static func setsDeadline(after limit: Duration?) -> Self { setsDeadline.with(.limit(limit)) }
+    package static func setsDeadline(after limit: Duration?) -> Self { setsDeadline.with { $0.limit = .some(limit) } }
 
     /// The element logs, with these values hidden.
-    package static func logs(with redaction: Redaction) -> Self { logs.with(.redaction(redaction)) }
+    package static func logs(with redaction: Redaction) -> Self { logs.with { $0.redaction = redaction } }
 
     /// The element follows redirects, and removes these fields from requests to another origin.
     package static func followsRedirects(without redaction: Redaction) -> Self {
-        followsRedirects.with(.redaction(redaction))
+        followsRedirects.with { $0.redaction = redaction }
     }
 
     /// The element does nothing with its present settings.
-    package static func idle(_ reason: String, remedy: String) -> Self { Self(id: reason, .idleness(remedy: remedy)) }
+    package static func idle(_ reason: String, remedy: String) -> Self {
+        setting.with { $0.idleness = (reason, remedy) }
+    }
 
     /// The element's name in code.
-    package static func spelled(_ name: String) -> Self { Self(id: name, .spelling) }
+    package static func spelled(_ name: String) -> Self { setting.with { $0.spelling = name } }
 
     /// The element's settings in code, if they are short: the `3` of `.retry(3)`.
-    package static func set(_ arguments: String) -> Self { Self(id: arguments, .settings) }
+    package static func set(_ arguments: String) -> Self { setting.with { $0.settings = arguments } }
 }
 
 extension ChainRole: CustomStringConvertible {

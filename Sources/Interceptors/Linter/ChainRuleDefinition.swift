@@ -1,7 +1,7 @@
-/// One rule: how to find a fault in a chain, and how to explain it.
+/// A rule as a row: two roles in the wrong order, and the harm. A function finds a fault that isn't an order of two roles.
 struct ChainRuleDefinition: Sendable {
-    /// The reason why a match may be no fault.
-    enum Doubt {
+    /// A reason why a match may be no fault. Each lowers the severity: a broken order becomes doubtful, a doubtful one a note.
+    enum Doubt: Int {
         case none
         /// The elements may never meet, for instance in different `.when` parts, or a closure may prevent the harm.
         case some
@@ -11,16 +11,24 @@ struct ChainRuleDefinition: Sendable {
 
     /// A fault in one chain.
     struct Match {
+        let chain: LintedChain
         /// The elements concerned, outermost first.
         var elements: [LintedChain.Element] = []
         /// The fault as a sentence; by default, that the first element is outside the second.
         var message: String?
+        /// By default the harm of the rule.
         var harm: String?
         /// By default the two elements in the opposite order.
         var remedy: String?
         var doubt = Doubt.none
         /// The element that does the harm, if its acknowledgement alone counts: one acknowledged credential excuses no other.
         var culprit: LintedChain.Element?
+
+        var outer: LintedChain.Element { elements[0] }
+        var inner: LintedChain.Element { elements[1] }
+        var between: ArraySlice<LintedChain.Element> { chain.elements[outer.number..<(inner.number - 1)] }
+        /// Whether both elements have the credential of the same object.
+        var isOfSameObject: Bool { outer.isOfSameObject(as: inner) }
 
         /// The acknowledgement that silences the match.
         func acknowledgement(of rule: ChainRule) -> LintedChain.Acknowledgement? {
@@ -30,89 +38,60 @@ struct ChainRuleDefinition: Sendable {
 
     let rule: ChainRule
     let severity: ChainFinding.Severity
-    /// An example of the harm.
+    /// An example of what goes wrong.
     let harm: String
-    /// A wrong chain, and the right one, as code for the documentation.
-    let wrong: String
-    let right: String
     let matches: @Sendable (LintedChain) -> [Match]
 
-    /// Creates a rule.
-    ///
-    /// - Parameters:
-    ///   - wrong: a wrong chain, as code.
-    ///   - right: the right chain, as code.
-    ///   - harm: what goes wrong, as an example.
+    /// A rule about faults that a function finds.
     init(
         _ rule: ChainRule,
         _ severity: ChainFinding.Severity,
-        wrong: String,
-        right: String,
-        harm: String,
-        matches: @escaping @Sendable (LintedChain) -> [Match]
+        harm: String = "",
+        _ matches: @escaping @Sendable (LintedChain) -> [Match]
     ) {
-        self.rule = rule
-        self.severity = severity
-        self.wrong = wrong
-        self.right = right
-        self.harm = harm
-        self.matches = matches
+        (self.rule, self.severity, self.harm, self.matches) = (rule, severity, harm, matches)
     }
 
-    func finding(_ match: Match) -> ChainFinding {
-        let labels = match.elements.map(\.label)
-        let order = "[\(match.elements.reversed().map(\.code).joined(separator: ", "))]"
-        return ChainFinding(
-            rule: rule,
-            severity: severity(match.doubt),
-            elements: match.elements.map(\.name),
-            message: match.message ?? "\(labels.joined(separator: " is outside ")).",
-            harm: match.harm ?? harm,
-            remedy: match.remedy ?? order
-        )
+    /// A rule about elements with a role that are outside elements with another role.
+    init(_ rule: ChainRule, _ severity: ChainFinding.Severity, _ outer: ChainRole, outside inner: ChainRole) {
+        self.init(rule, severity) { $0.pairs(outer, outside: inner) }
     }
 
-    private func severity(_ doubt: Doubt) -> ChainFinding.Severity {
-        switch doubt {
-        case .none: severity
-        case .some: severity == .broken ? .doubtful : .note
-        case .strong: .note
-        }
-    }
+    /// The row with an example of what goes wrong, as a sentence.
+    func harm(_ harm: String) -> Self { Self(rule, severity, harm: harm, matches) }
 
-    /// Matches of two elements of which the outer one is enough.
-    static func oneIsEnough(_ matches: [Match]) -> [Match] {
-        matches.map { match in
+    /// The row without the matches that aren't faults.
+    func only(if isFault: @escaping @Sendable (Match) -> Bool) -> Self { each { isFault($0) ? $0 : nil } }
+
+    /// The row with changed matches: another message or remedy, or a doubt.
+    func with(_ change: @escaping @Sendable (inout Match) -> Void) -> Self {
+        each { match in
             var match = match
-            match.remedy = "only one of them: [\(match.elements[0].code)]"
+            change(&match)
             return match
         }
     }
 
-    /// All pairs of an outer and an inner element with these roles.
-    static func pairs(
-        _ outer: ChainRole,
-        outside inner: ChainRole,
-        where isFault: @escaping @Sendable (LintedChain.Element, LintedChain.Element, LintedChain) -> Bool = {
-            _,
-            _,
-            _ in
-            true
-        }
-    ) -> @Sendable (LintedChain) -> [Match] {
-        { chain in
-            var matches: [Match] = []
-            for element in chain.elements where element.has(outer) {
-                for other in chain.elements(inside: element, with: inner) where isFault(element, other, chain) {
-                    matches.append(Match(elements: [element, other], doubt: chain.doubt(about: element, other)))
-                }
-            }
-            return matches
-        }
+    /// The row with changed matches; without those for which the result is `nil`.
+    func each(_ judge: @escaping @Sendable (Match) -> Match?) -> Self {
+        Self(rule, severity, harm: harm) { [matches] in matches($0).compactMap(judge) }
     }
-}
 
-extension ChainRuleDefinition {
-    /// Every rule that judges a chain, in the documentation's order.
-    static let all = identity + signing + resending + limits + responses + logs + settings
+    /// The row with further matches.
+    func and(_ others: @escaping @Sendable (LintedChain) -> [Match]) -> Self {
+        Self(rule, severity, harm: harm) { [matches] in matches($0) + others($0) }
+    }
+
+    func finding(_ match: Match) -> ChainFinding {
+        let order = "[\(match.elements.reversed().map(\.code).joined(separator: ", "))]"
+        let doubtful = ChainFinding.Severity.allCases.drop { $0 != severity }.dropFirst(match.doubt.rawValue)
+        return ChainFinding(
+            rule: rule,
+            severity: doubtful.first ?? .note,
+            elements: match.elements.map(\.name),
+            message: match.message ?? "\(match.elements.map(\.description).joined(separator: " is outside ")).",
+            harm: match.harm ?? harm,
+            remedy: match.remedy ?? order
+        )
+    }
 }

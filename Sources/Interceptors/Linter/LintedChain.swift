@@ -1,3 +1,5 @@
+internal import InterceptorsTransport
+
 /// The elements of a chain, with those of its groups and of chains that it contains, as the rules see them.
 struct LintedChain {
     /// A part of a chain for some requests only.
@@ -5,35 +7,6 @@ struct LintedChain {
         let number: Int
         /// The only origins of the part's requests; `nil` if any may be.
         let origins: Set<Origin>?
-    }
-
-    struct Element {
-        /// The position, counted from 1.
-        let number: Int
-        let name: String
-        /// `nil` for an interceptor that doesn't declare its place, such as a closure.
-        let placement: Placement?
-        /// The conditional parts that contain the element, outermost first.
-        let parts: [Part]
-        /// The reasons for breaking rules, by the rule's name.
-        let acknowledgements: [String: Acknowledgement]
-        /// Whether the element is a closure, with or without a placement.
-        let isClosure: Bool
-
-        func has(_ role: ChainRole) -> Bool { placement?.has(role) ?? false }
-
-        /// The element as messages name it.
-        var label: String { "\(name) (\(number))" }
-
-        /// The element as an array of interceptors contains it.
-        var code: String {
-            if isClosure { return placement == nil ? ".intercept { … }" : ".intercept(\"\(name)\", …) { … }" }
-            let settings = placement?.settings ?? "…"
-            return name.first?.isLowercase == true ? ".\(name)(\(settings))" : "\(name)(\(settings))"
-        }
-
-        /// The name with the settings, as far as they are short.
-        var title: String { placement?.settings.map { "\(name)(\($0))" } ?? name }
     }
 
     /// A reason for breaking a rule, which is for an element or for all elements of a part.
@@ -63,35 +36,69 @@ struct LintedChain {
     }
 
     private mutating func add(_ interceptor: any Interceptor, in parts: [Part], _ outer: [String: Acknowledgement]) {
-        var acknowledgements = outer
+        var (parts, reasons) = (parts, outer)
         let own = (interceptor as? AnyInterceptor)?.acknowledgements ?? [:]
+        let number = elements.count + 1
         for (rule, reason) in own.sorted(by: { $0.key < $1.key }) {
-            let (index, element) = (self.acknowledgements.count, elements.count + 1)
-            let acknowledgement = Acknowledgement(index: index, rule: rule, reason: reason, element: element)
-            self.acknowledgements.append(acknowledgement)
-            acknowledgements[rule] = acknowledgement
+            let index = acknowledgements.count
+            acknowledgements.append(Acknowledgement(index: index, rule: rule, reason: reason, element: number))
+            reasons[rule] = acknowledgements[index]
         }
-        let interceptor = interceptor.unwrapped
-        guard let group = interceptor as? InterceptorGroup else {
-            let placement = (interceptor as? any PlacedInterceptor)?.placement
-            elements.append(
-                Element(
-                    number: elements.count + 1,
-                    name: placement?.spelling ?? InterceptorChain.name(interceptor),
-                    placement: placement,
-                    parts: parts,
-                    acknowledgements: acknowledgements,
-                    isClosure: interceptor is ClosureInterceptor || interceptor is PlacedClosureInterceptor
-                )
-            )
-            return
+        guard let group = interceptor.unwrapped as? InterceptorGroup else {
+            return elements.append(Element(interceptor.unwrapped, number: number, parts: parts, reasons))
         }
-        var parts = parts
         if let condition = group.condition {
             partCount += 1
             parts.append(Part(number: partCount, origins: condition.origins))
         }
-        for element in group.interceptors { add(element, in: parts, acknowledgements) }
+        for element in group.interceptors { add(element, in: parts, reasons) }
+    }
+}
+
+extension LintedChain {
+    /// An interceptor and its position. What its placement says is the element's too.
+    @dynamicMemberLookup
+    struct Element: CustomStringConvertible {
+        /// The position, counted from 1.
+        let number: Int
+        let name: String
+        /// `nil` for an interceptor that doesn't declare its place, such as a closure.
+        let placement: Placement?
+        /// The conditional parts that contain the element, outermost first.
+        let parts: [Part]
+        /// The reasons for breaking rules, by the rule's name.
+        let acknowledgements: [String: Acknowledgement]
+        private let isClosure: Bool
+
+        init(_ base: any Interceptor, number: Int, parts: [Part], _ acknowledgements: [String: Acknowledgement]) {
+            self.number = number
+            placement = (base as? any PlacedInterceptor)?.placement
+            name = placement?.spelling ?? InterceptorChain.name(base)
+            self.parts = parts
+            self.acknowledgements = acknowledgements
+            isClosure = base is ClosureInterceptor || base is PlacedClosureInterceptor
+        }
+
+        subscript<Value>(dynamicMember property: KeyPath<Placement, Value>) -> Value {
+            (placement ?? [])[keyPath: property]
+        }
+
+        func has(_ role: ChainRole) -> Bool { placement?.includes(role) ?? false }
+
+        /// The element as messages name it.
+        var description: String { "\(name) (\(number))" }
+
+        /// The element as an array of interceptors contains it.
+        var code: String {
+            if isClosure { return placement == nil ? ".intercept { … }" : ".intercept(\"\(name)\", …) { … }" }
+            return (name.first?.isLowercase == true ? "." : "") + "\(name)(\(self.settings ?? "…"))"
+        }
+
+        /// The element as a chain's description names it: marked if only some requests pass it, and with short settings.
+        var title: String {
+            let condition = parts.isEmpty ? "" : "when \(parts.map { "#\($0.number)" }.joined(separator: " ")): "
+            return condition + name + (self.settings.map { "(\($0))" } ?? "")
+        }
     }
 }
 
@@ -100,105 +107,76 @@ extension LintedChain {
     enum Meeting: Comparable { case never, perhaps, always }
 
     /// Whether two elements see the same request: those of two conditional parts may not.
-    func meeting(of outer: Element, _ inner: Element) -> Meeting {
-        guard outer.number <= inner.number else { return meeting(of: inner, outer) }
-        guard Self.meeting(of: outer, inner) == .never else { return Self.meeting(of: outer, inner) }
+    func meeting(of one: Element, _ other: Element) -> Meeting {
+        let (outer, inner) = one.number <= other.number ? (one, other) : (other, one)
+        let meeting = outer.meeting(with: inner)
+        if meeting > .never { return meeting }
         // A redirect that the outer part follows may lead to the origin of the inner part.
         let isRedirected = elements[(outer.number - 1)..<(inner.number - 1)].contains {
-            $0.has(.followsRedirects) && Self.meeting(of: outer, $0) > .never
+            $0.has(.followsRedirects) && outer.meeting(with: $0) > .never
         }
         return isRedirected ? .perhaps : .never
     }
 
-    /// The doubt about a fault that needs both elements to see the same request.
-    func doubt(about outer: Element, _ inner: Element) -> ChainRuleDefinition.Doubt {
-        meeting(of: outer, inner) == .always ? .none : .some
-    }
-
-    private static func meeting(of one: Element, _ other: Element) -> Meeting {
-        let shared = zip(one.parts, other.parts).prefix { $0 == $1 }.count
-        let (left, right) = (one.parts.dropFirst(shared), other.parts.dropFirst(shared))
-        // An element outside the other's part sees each of the part's requests.
-        if left.isEmpty || right.isEmpty { return .always }
-        for part in left {
-            for second in right {
-                if let first = part.origins, let second = second.origins, first.isDisjoint(with: second) {
-                    return .never
-                }
-            }
-        }
-        return .perhaps
-    }
+    /// Whether two elements may see the same request.
+    func meet(_ one: Element, _ other: Element) -> Bool { meeting(of: one, other) > .never }
 
     /// The elements with a role inside another element that they may meet.
     func elements(inside element: Element, with role: ChainRole) -> [Element] {
-        elements[element.number...].filter { $0.has(role) && meeting(of: element, $0) > .never }
+        elements[element.number...].filter { $0.has(role) && meet(element, $0) }
     }
 
     /// The elements with a role outside another element that they may meet.
     func elements(outside element: Element, with role: ChainRole) -> [Element] {
-        elements[..<(element.number - 1)].filter { $0.has(role) && meeting(of: $0, element) > .never }
+        elements[..<(element.number - 1)].filter { $0.has(role) && meet($0, element) }
     }
 
-    /// The elements between two others.
-    func elements(between outer: Element, and inner: Element) -> ArraySlice<Element> {
-        elements[outer.number..<(inner.number - 1)]
+    /// All pairs of an outer and an inner element with these roles.
+    func pairs(_ outer: ChainRole, outside inner: ChainRole) -> [ChainRuleDefinition.Match] {
+        elements.filter { $0.has(outer) }.flatMap { element in
+            elements(inside: element, with: inner).map { match(element, $0) }
+        }
     }
 
-    /// Whether an element that says nothing about itself is outside another.
-    func isUnjudged(outside element: Element) -> Bool {
-        elements[..<(element.number - 1)].contains { $0.placement == nil }
+    /// A fault that needs both elements to see the same request.
+    func match(_ outer: Element, _ inner: Element, harm: String? = nil) -> ChainRuleDefinition.Match {
+        let doubt: ChainRuleDefinition.Doubt = meeting(of: outer, inner) == .always ? .none : .some
+        return ChainRuleDefinition.Match(chain: self, elements: [outer, inner], harm: harm, doubt: doubt)
     }
+}
 
-    /// Whether a closure or an element that says nothing about itself, inside another, may add a credential.
-    func mayAddCredentials(inside element: Element) -> Bool {
-        elements[element.number...].contains { $0.placement == nil || $0.has(.mayAddCredentials) }
+extension LintedChain.Element {
+    /// Whether two elements see the same request, if no redirect leads from one to the other.
+    fileprivate func meeting(with other: Self) -> LintedChain.Meeting {
+        let shared = zip(parts, other.parts).prefix { $0 == $1 }.count
+        let (left, right) = (parts.dropFirst(shared), other.parts.dropFirst(shared))
+        // An element outside the other's part sees each of the part's requests.
+        if left.isEmpty || right.isEmpty { return .always }
+        let (origins, others) = (left.compactMap(\.origins), right.compactMap(\.origins))
+        return origins.contains { others.contains(where: $0.isDisjoint) } ? .never : .perhaps
     }
 }
 
 extension InterceptorChain {
-    /// The faults in this chain's order and settings that are broken or doubtful, worst first.
+    /// Decides which fields of the chain's requests are never sent to another origin (`Redaction.isBoundToOrigin(_:)`).
     ///
-    /// ```swift
-    /// #expect(api.chain.findings.isEmpty)
-    /// ```
-    /// Groups, `.when` parts and nested chains are judged too. Elements that don't declare their place (``PlacedInterceptor``),
-    /// such as closures, are not judged. ``Interceptor/acknowledged(_:_:)`` silences a rule for one element.
-    ///
-    /// In debug builds, a ``Client`` also writes these findings to standard error when it is made, each once per process. Set
-    /// the environment variable `INTERCEPTORS_FINDINGS` to `off` to prevent this.
-    public var findings: [ChainFinding] { ChainReport(self).findings.filter { $0.severity != .note } }
-
-    /// Facts about this chain that are often intended, such as that nothing follows redirects.
-    public var notes: [ChainFinding] { ChainReport(self).findings.filter { $0.severity == .note } }
+    /// By the redaction of the outermost element that follows redirects, or the standard one, and by the fields that elements
+    /// declare for their credentials.
+    package var redirectRedaction: Redaction {
+        let elements = LintedChain(self).elements
+        let redaction = elements.first { $0.has(.followsRedirects) }?.redaction ?? .standard
+        let names = elements.flatMap(\.secretFields).map(\.rawName)
+        return names.isEmpty ? redaction : redaction.adding(names: names)
+    }
 }
 
-/// The findings of all rules, and those that were acknowledged.
-struct ChainReport {
-    let chain: LintedChain
-    private(set) var findings: [ChainFinding] = []
-    private(set) var acknowledged: [(finding: ChainFinding, reason: String)] = []
-    /// The positions of the elements of each finding.
-    private var reported: Set<[Int]> = []
-
-    init(_ chain: InterceptorChain) {
-        self.chain = LintedChain(chain)
-        for definition in ChainRuleDefinition.all {
-            for match in definition.matches(self.chain) { add(match, definition) }
+extension [any Interceptor] {
+    /// The fields that the elements, and those of groups, declare for their credentials.
+    var credentialFields: [HTTPField.Name] {
+        flatMap { interceptor in
+            let interceptor = interceptor.unwrapped
+            if let group = interceptor as? InterceptorGroup { return group.interceptors.credentialFields }
+            return (interceptor as? any PlacedInterceptor)?.placement.secretFields ?? []
         }
-        // Stable by rule within a severity.
-        findings = ChainFinding.Severity.allCases.flatMap { severity in findings.filter { $0.severity == severity } }
-    }
-
-    private mutating func add(_ match: ChainRuleDefinition.Match, _ definition: ChainRuleDefinition) {
-        let finding = definition.finding(match)
-        // A rule reports the pair already, with the harm.
-        let pair = match.elements.map(\.number)
-        if definition.rule == .placement, !reported.insert(pair).inserted { return }
-        reported.insert(pair)
-        if let acknowledgement = match.acknowledgement(of: definition.rule) {
-            return acknowledged.append((finding, acknowledgement.reason))
-        }
-        findings.append(finding)
     }
 }

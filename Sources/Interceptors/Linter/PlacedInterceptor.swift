@@ -16,88 +16,96 @@ public protocol PlacedInterceptor: Interceptor {
 
 /// The roles of an interceptor, and its wishes for its place: `[.addsCredentials, .inside(.followsRedirects)]`.
 public struct Placement: Sendable, ExpressibleByArrayLiteral {
-    /// A place relative to all elements with a role.
-    struct Wish: Sendable {
-        let isInside: Bool
-        let role: ChainRole
-        let reason: String?
-    }
-
-    /// A setting that makes an element do nothing.
-    struct Idleness: Sendable {
-        let reason: String
-        let remedy: String
-    }
-
     /// The ids of the declared and implied roles.
     private(set) var roles: Set<String> = []
     /// The names of the declared roles, in their order.
     private(set) var declared: [String] = []
-    private(set) var wishes: [Wish] = []
+    /// Roles whose elements belong outside or inside the interceptor; the reason is a sentence.
+    var wishes: [(isInside: Bool, role: ChainRole, reason: String?)] = []
     /// The object that a credential comes from.
-    private(set) var subject: ObjectIdentifier?
+    var subject: ObjectIdentifier?
     /// The only origins that the credential is for, as far as known.
-    private(set) var origins: Set<Origin>?
+    var origins: Set<Origin>?
     /// Whether each request to these origins gets the credential.
-    private(set) var isConstant = false
-    /// The limit of an element that sets a deadline.
-    private(set) var limit: Duration?
-    /// Whether `limit` was declared; without a limit, the element enforces the deadlines of requests.
-    private(set) var knowsLimit = false
-    private(set) var idleness: Idleness?
+    var isConstant = false
+    /// The limit of an element that sets a deadline. Without a limit, the inner `nil`, it enforces the deadlines of requests.
+    var limit: Duration??
+    /// The reason why the element does nothing, and a setting with which it does something.
+    var idleness: (reason: String, remedy: String)?
     /// The fields that carry the element's credentials.
-    private(set) var secretFields: [HTTPField.Name] = []
+    var secretFields: [HTTPField.Name] = []
     /// Decides which values an element that logs hides, or which fields a redirect removes.
-    private(set) var redaction: Redaction?
-    /// The statuses that a role is about, by the role's id.
-    private var statuses: [String: Set<Int>] = [:]
-    /// The numbers that a role is about, by the role's id.
-    private var counts: [String: Int] = [:]
+    var redaction: Redaction?
+    /// The statuses of the only outcomes that the element retries; `nil` if it may retry any. 0 is a failed connection.
+    var retriedStatuses: Set<Int>?
+    /// The statuses that the element turns into errors; `nil` if it may be any.
+    var rejectedStatuses: Set<Int>?
+    /// The statuses that the element acts on; `nil` if it may be any.
+    var readStatuses: Set<Int>?
+    /// The number of attempts of an element that retries.
+    var attempts: Int?
+    /// The number of failures in a row that open a circuit.
+    var failures: Int?
     /// The element's name in code, if its type's name doesn't tell.
-    private(set) var spelling: String?
+    var spelling: String?
     /// The element's settings in code; `nil` if they are unknown or long.
-    private(set) var settings: String?
+    var settings: String?
 
     /// Creates a placement from roles and wishes.
     public init(arrayLiteral roles: ChainRole...) { self.init(roles) }
 
     /// Creates a placement from roles and wishes, for roles that depend on settings.
     public init(_ roles: [ChainRole]) {
-        for role in roles { add(role) }
-    }
-
-    func has(_ role: ChainRole) -> Bool { roles.contains(role.id) }
-
-    /// The statuses that a role is about; `nil` if it may be about any.
-    func statuses(of role: ChainRole) -> Set<Int>? { statuses[role.id] }
-
-    /// The number that a role is about; `nil` if it is unknown.
-    func count(of role: ChainRole) -> Int? { counts[role.id] }
-
-    private mutating func add(_ role: ChainRole) {
-        switch role.detail {
-        case .wish(let other, let isInside, let reason):
-            wishes.append(Wish(isInside: isInside, role: other, reason: reason))
-            // Elements may wish to be outside or inside those with this wish.
-            return insert(role.id)
-        case .spelling: return spelling = role.name
-        case .settings: return settings = role.name
-        case .idleness(let remedy): return idleness = Idleness(reason: role.name, remedy: remedy)
-        case .none: break
-        case .subject(let id, let origins, let isConstant):
-            (subject, self.origins, self.isConstant) = (id, origins, isConstant)
-        case .limit(let duration): (limit, knowsLimit) = (duration, true)
-        case .fields(let names): secretFields += names
-        case .redaction(let redaction): self.redaction = redaction
-        case .statuses(let codes): statuses[role.id] = codes
-        case .count(let count): counts[role.id] = count
+        for role in roles {
+            role.describe(&self)
+            if role.isShown, !declares(role) { declared.append(role.name) }
+            insert(role.id)
         }
-        if !declared.contains(role.name) { declared.append(role.name) }
-        insert(role.id)
     }
+
+    /// Whether a role was declared, or is implied by one that was.
+    package func includes(_ role: ChainRole) -> Bool { roles.contains(role.id) }
+
+    /// Whether a role was declared by name, and not only implied by another.
+    package func declares(_ role: ChainRole) -> Bool { declared.contains(role.name) }
 
     private mutating func insert(_ id: String) {
         guard roles.insert(id).inserted else { return }
         for implied in ChainRole.implied[id] ?? [] { insert(implied) }
+    }
+}
+
+/// The implementation of `.intercept(_:placement:_:)`, documented there.
+struct PlacedClosureInterceptor: PlacedInterceptor, NamedInterceptor {
+    let name: String
+    let placement: Placement
+    let body: @Sendable (inout HTTPRequest, Next) async throws -> HTTPResponse
+
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+        try await body(&request, next)
+    }
+}
+
+extension Interceptor where Self == AnyInterceptor {
+    /// An interceptor made from a closure that declares its place, so that ``InterceptorChain/findings`` can judge it:
+    ///
+    /// ```swift
+    /// .intercept("rejectErrorPages", placement: [.judges]) { request, next in
+    ///     let response = try await next(request)
+    ///     if response.headerFields[.contentType] == "text/html" { throw ErrorPage() }
+    ///     return response
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - name: the element's name in the printed chain, in findings and in a journal.
+    ///   - placement: the roles of the closure and its wishes; `[]` for a closure that plays no role.
+    ///   - body: handles one request, as ``Interceptor/intercept(_:next:)`` does.
+    public static func intercept(
+        _ name: String,
+        placement: Placement,
+        _ body: @escaping @Sendable (inout HTTPRequest, Next) async throws -> HTTPResponse
+    ) -> Self {
+        Self(PlacedClosureInterceptor(name: name, placement: placement, body: body))
     }
 }

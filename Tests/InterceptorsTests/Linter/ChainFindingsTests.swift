@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func aRoleOfAnAuthorIsNoRoleOfThePackage() {
-        #expect(!Placement([ChainRole("retries")]).has(.retries))
+        #expect(!Placement([ChainRole("retries")]).includes(.retries))
         #expect(chain([Placed([ChainRole("retries")]), Placed([ChainRole("retries")])]).findings == [])
         #expect(Placement([ChainRole("retries")]).declared == ["retries"])
     }
@@ -123,8 +123,9 @@ import Testing
 
     @Test func aRoleImpliesMoreGeneralRoles() {
         let cookies: Placement = [.keepsCookies]
-        for role in [.addsCredentials, .identifiesCaller, .changesRequest] as [ChainRole] { #expect(cookies.has(role)) }
-        #expect(!cookies.has(.resends))
+        let implied: [ChainRole] = [.addsCredentials, .identifiesCaller, .changesRequest]
+        for role in implied { #expect(cookies.includes(role)) }
+        #expect(!cookies.includes(.resends))
         #expect(cookies.declared == ["keepsCookies"])
     }
 
@@ -302,7 +303,6 @@ import Testing
         #expect(Set(rules.map(\.rule)).count == rules.count)
         for rule in rules {
             #expect(rule.harm.hasSuffix("."), "\(rule.rule)")
-            #expect(rule.wrong.hasPrefix("[") && rule.right.hasPrefix("["), "\(rule.rule)")
         }
     }
 }
