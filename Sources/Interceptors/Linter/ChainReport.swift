@@ -86,12 +86,8 @@ package enum FindingReport {
 
     package static func write(_ findings: () -> [String]) {
         if isOff || written.withLock({ $0.count >= limit }) { return }
-        for text in findings() where isNew(text) {
+        for text in findings() where written.withLock({ $0.count < limit && $0.insert(text).inserted }) {
             try? FileHandle.standardError.write(contentsOf: Data("[Interceptors] \(text)\n".utf8))
         }
-    }
-
-    private static func isNew(_ text: String) -> Bool {
-        written.withLock { $0.count < limit && $0.insert(text).inserted }
     }
 }

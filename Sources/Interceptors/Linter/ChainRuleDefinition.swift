@@ -60,21 +60,17 @@ struct ChainRuleDefinition: Sendable {
     /// The row with an example of what goes wrong, as a sentence.
     func harm(_ harm: String) -> Self { Self(rule, severity, harm: harm, matches) }
 
-    /// The row without the matches that aren't faults.
-    func only(if isFault: @escaping @Sendable (Match) -> Bool) -> Self { each { isFault($0) ? $0 : nil } }
+    /// The row without the matches that aren't faults. The function may explain a fault by another message or remedy.
+    func only(if isFault: @escaping @Sendable (inout Match) -> Bool) -> Self {
+        Self(rule, severity, harm: harm) { [matches] in matches($0).only(if: isFault) }
+    }
 
     /// The row with changed matches: another message or remedy, or a doubt.
     func with(_ change: @escaping @Sendable (inout Match) -> Void) -> Self {
-        each { match in
-            var match = match
+        only { match in
             change(&match)
-            return match
+            return true
         }
-    }
-
-    /// The row with changed matches; without those for which the result is `nil`.
-    func each(_ judge: @escaping @Sendable (Match) -> Match?) -> Self {
-        Self(rule, severity, harm: harm) { [matches] in matches($0).compactMap(judge) }
     }
 
     /// The row with further matches.
@@ -82,6 +78,7 @@ struct ChainRuleDefinition: Sendable {
         Self(rule, severity, harm: harm) { [matches] in matches($0) + others($0) }
     }
 
+    /// The finding that reports a match.
     func finding(_ match: Match) -> ChainFinding {
         let order = "[\(match.elements.reversed().map(\.code).joined(separator: ", "))]"
         let doubtful = ChainFinding.Severity.allCases.drop { $0 != severity }.dropFirst(match.doubt.rawValue)
@@ -93,5 +90,15 @@ struct ChainRuleDefinition: Sendable {
             harm: match.harm ?? harm,
             remedy: match.remedy ?? order
         )
+    }
+}
+
+extension [ChainRuleDefinition.Match] {
+    /// The matches that are faults, as the function explains them.
+    func only(if isFault: (inout Element) -> Bool) -> Self {
+        compactMap { match in
+            var match = match
+            return isFault(&match) ? match : nil
+        }
     }
 }

@@ -27,16 +27,14 @@ extension ChainRuleDefinition {
         }
     }
 
-    /// Explains that an element with a fixed `Authorization` hides a token; `nil` if the two may be for different requests.
-    static func hides(_ token: LintedChain.Element, _ match: Match) -> Match? {
+    /// Whether an element with a fixed `Authorization` surely hides a token: both are for the same requests.
+    static func hides(_ token: LintedChain.Element, _ match: inout Match) -> Bool {
         let fields = token.number == match.outer.number ? match.inner : match.outer
-        guard token.secretFields.contains(.authorization) else { return nil }
-        guard fields.requestOrigins == nil || fields.sharesOrigin(with: token) else { return nil }
-        var match = match
         match.message = "\(fields) sets the Authorization of each request, so \(token) never sends its credential."
         match.harm = "The fixed Authorization is sent even after a 401 and a refresh: nothing renews it."
         match.remedy = "[\(token.code)] without Authorization in \(fields.name)"
-        return match
+        return token.secretFields.contains(.authorization)
+            && (fields.requestOrigins == nil || fields.sharesOrigin(with: token))
     }
 
     /// Adds the remedy to a credential in a shared response that has no partition.
@@ -81,20 +79,19 @@ extension ChainRuleDefinition {
         }
     }
 
-    /// Explains that a redirect to another host keeps a credential's field; `nil` if it keeps none.
-    static func keepsField(_ match: Match) -> Match? {
+    /// Whether a redirect to another host keeps a field of a credential.
+    @Sendable static func keepsField(_ match: inout Match) -> Bool {
         let (credential, redirects) = (match.outer, match.inner)
-        guard let name = credential.fieldsKept(by: redirects).first else { return nil }
-        var match = match
+        guard let name = credential.fieldsKept(by: redirects).first else { return false }
         match.message = "\(redirects) sends the field \(name.rawName) of \(credential) to other hosts."
-        match.remedy =
-            "[\(redirects.code), \(credential.code)], where \(credential.name) adds the field for its own hosts only"
+        let order = "[\(redirects.code), \(credential.code)]"
+        match.remedy = "\(order), where \(credential.name) adds the field for its own hosts only"
         match.culprit = credential
-        return match
+        return true
     }
 
     /// Credentials in a part for other origins than that of an element that follows redirects: a redirect to the credential's
-    /// origin begins inside of the credential.
+    /// origin begins inside the credential.
     @Sendable static func redirectsPastCredentials(_ chain: LintedChain) -> [Match] {
         chain.elements.filter { $0.has(.addsCredentials) && !$0.has(.keepsCookies) }.flatMap { credential in
             chain.elements[credential.number...].filter {
@@ -103,49 +100,45 @@ extension ChainRuleDefinition {
         }
     }
 
-    /// Explains that the attempts of one call open a circuit; `nil` if they don't.
-    static func openedByOneCall(_ match: Match) -> Match? {
-        guard let attempts = match.outer.attempts, let failures = match.inner.failures, failures <= attempts else {
-            return nil
-        }
-        var match = match
+    /// Whether the attempts of one call open a circuit.
+    @Sendable static func opensByOneCall(_ match: inout Match) -> Bool {
+        guard let attempts = match.outer.attempts, let failures = match.inner.failures else { return false }
         match.message = "\(match.inner) opens after \(failures) failures, and \(match.outer) may add \(attempts)."
         match.remedy = ".circuitBreaker(.consecutiveFailures(\(2 * attempts)))"
-        return match
+        return failures <= attempts
     }
 
-    /// Explains which of two timeouts can never end a call; `nil` if both can.
-    static func neverActing(_ match: Match) -> Match? {
+    /// Whether one of two timeouts can never end a call; explains which.
+    @Sendable static func neverActs(_ match: inout Match) -> Bool {
         let (outer, inner) = (match.outer, match.inner)
-        guard let first = outer.limit, let second = inner.limit else { return nil }
-        var match = match
+        guard let first = outer.limit, let second = inner.limit else { return false }
         let isInnerInside = inner.parts.starts(with: outer.parts)
+        match.remedy = "the chain without \(inner)"
         guard let innerLimit = second else {
             // Without a limit, an element enforces the deadlines of requests, and the outer one does so already.
             match.message = "\(inner) has no limit, and \(outer) already acts at the deadlines of requests."
             match.harm = "The inner element has no effect."
-            match.remedy = "the chain without \(inner)"
-            return isInnerInside ? match : nil
+            return isInnerInside
         }
-        guard let outerLimit = first else { return nil }
+        guard let outerLimit = first else { return false }
         if innerLimit >= outerLimit {
             match.message = "\(inner) never acts: \(innerLimit) isn't below the \(outerLimit) of \(outer)."
-            match.remedy = "[.timeout(\(innerLimit.code)), …, .timeout(\(outerLimit.code))], the longer limit outside"
-            if innerLimit == outerLimit { match.remedy = "the chain without \(inner)" }
+            let order = "[.timeout(\(innerLimit.code)), …, .timeout(\(outerLimit.code))]"
+            if innerLimit > outerLimit { match.remedy = "\(order), the longer limit outside" }
             let isResent = match.between.contains { $0.has(.resends) }
             if !isResent { match.harm = "The inner limit has no effect: the outer one ends each call first." }
-            return isInnerInside ? match : nil
+            return isInnerInside
         }
         // With nothing between them that takes time, the shorter one always ends the call.
         let slow: [ChainRole] = [
             .resends, .waits, .limits, .shares, .supersedes, .mayAddCredentials, .awaitsRenewal, .signs,
             .changesResponse, .judges,
         ]
-        let isQuick = match.between.allSatisfy { $0.placement != nil && !slow.contains(where: $0.has) }
         match.message = "\(outer) never acts: \(inner) ends each call after \(innerLimit)."
         match.harm = "The outer limit of \(outerLimit) has no effect: nothing between the two takes time."
         match.remedy = "the chain without \(outer)"
-        return isQuick && outer.parts.starts(with: inner.parts) ? match : nil
+        return outer.parts.starts(with: inner.parts)
+            && match.between.allSatisfy { $0.placement != nil && !slow.contains(where: $0.has) }
     }
 
     /// The linter doesn't call a closure that judges, and it may accept the statuses.

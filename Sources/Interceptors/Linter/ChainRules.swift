@@ -16,7 +16,7 @@ extension ChainRuleDefinition {
             .harm("The inner token is never sent, because requests have the outer one: its renewal doesn't help.")
             .only { !$0.isOfSameObject && $0.elements.allSatisfy(\.isToken) && $0.outer.sharesOrigin(with: $0.inner) }
             .with { match in
-                match.message = "\(match.inner) adds a token to requests that have that of \(match.outer)."
+                match.message = "\(match.inner) adds a token to requests that have the token of \(match.outer)."
                 match.remedy = "only one of them, or name the origins of each"
                 if match.outer.isConstant { return }
                 match.doubt = .some
@@ -24,8 +24,8 @@ extension ChainRuleDefinition {
             }
             .and { chain in
                 // Outside, a fixed field comes first; inside, only a forced one replaces the token.
-                chain.pairs(.addsAuthorizationEverywhere, outside: .addsCredentials).compactMap { hides($0.inner, $0) }
-                    + chain.pairs(.addsCredentials, outside: .forcesAuthorization).compactMap { hides($0.outer, $0) }
+                chain.pairs(.addsAuthorizationEverywhere, outside: .addsCredentials).only { hides($0.inner, &$0) }
+                    + chain.pairs(.addsCredentials, outside: .forcesAuthorization).only { hides($0.outer, &$0) }
             },
         Self(.credentialInsideSharing, .broken, .shares, outside: .identifiesCaller)
             .harm("One user could get the response of another; each call fails with a ChainOrderError instead.")
@@ -43,7 +43,7 @@ extension ChainRuleDefinition {
                 if match.inner.parts.count > match.outer.parts.count { match.doubt = .some }
                 match.culprit = match.inner
             }
-            .and { $0.pairs(.addsCredentials, outside: .followsRedirects).compactMap(keepsField) },
+            .and { $0.pairs(.addsCredentials, outside: .followsRedirects).only(if: keepsField) },
         Self(.cookiesOutsideRedirects, .broken, .keepsCookies, outside: .followsRedirects)
             .harm("A log-in that answers 302 with Set-Cookie fails: the next hop lacks the new session's cookie."),
         Self(.credentialOutsideRedirects, .doubtful, .addsCredentials, outside: .followsRedirects)
@@ -91,7 +91,7 @@ extension ChainRuleDefinition {
             .harm("A failing host gets three times as many requests: the attempts of a call count as one failure."),
         Self(.breakerOpenedByOneCall, .doubtful, .retries, outside: .breaksCircuit)
             .harm("One call whose attempts all fail opens the circuit: one bad path makes the host refuse all calls.")
-            .each(openedByOneCall),
+            .only(if: opensByOneCall),
         Self(.hedgeInsideHedge, .doubtful, .hedges, outside: .hedges)
             .harm("Each of the two requests is sent a second time: a slow server gets four requests for one call.")
             .with { $0.remedy = "only one of them: [\($0.outer.code)]" },
@@ -117,7 +117,7 @@ extension ChainRuleDefinition {
             .and { $0.pairs(.limitsConcurrency, outside: .awaitsRenewal) },
         Self(.timeoutNeverActs, .doubtful, .setsDeadline, outside: .setsDeadline)
             .harm("An attempt that hangs uses up the whole call's time, so it is never retried.")
-            .each(neverActing),
+            .only(if: neverActs),
     ]
 
     private static let responses: [Self] = [
