@@ -53,6 +53,8 @@ struct JournalParts: Sendable {
     let status: Int?
     let url: URL?
     let fields: HTTPFields
+    /// The fields that the chain declares as credentials.
+    var credentialFields: [HTTPField.Name] = []
     let body: HTTPBody.Identity
     /// The content in memory; `nil` for a stream.
     let bytes: Data?
@@ -60,6 +62,7 @@ struct JournalParts: Sendable {
 
     init(_ request: borrowing HTTPRequest) {
         self.init(request.method, nil, request.url, request.headerFields, request.body)
+        credentialFields = request.context.credentialFields
     }
 
     init(_ response: borrowing HTTPResponse) {

@@ -55,7 +55,7 @@ struct JournalWriter: Sendable {
             message.body = body(of: parts, after: previous?.message.value.body)
             size += Self.size(of: message.body.text)
         }
-        let omittedCount = addFields(parts.fields, to: &message, after: previous, size: &size)
+        let omittedCount = addFields(of: parts, to: &message, after: previous, size: &size)
         return JournalMessage(message, size: size, omittedCount: omittedCount)
     }
 
@@ -66,11 +66,12 @@ struct JournalWriter: Sendable {
     /// Adds fields and their size, and returns the number of omitted ones. The fields at the beginning and at the end that the
     /// previous message has too are not redacted again.
     private func addFields(
-        _ fields: HTTPFields,
+        of parts: JournalParts,
         to message: inout JournalCall.Message,
         after previous: JournalHead?,
         size: inout Int
     ) -> Int {
+        let fields = parts.fields
         let (old, shownOld) = (previous?.parts.fields ?? HTTPFields(), previous?.message.value.fields ?? [])
         let (count, oldCount) = (min(fields.count, Self.maxFieldCount), shownOld.count)
         var (first, last) = (0, 0)
@@ -85,7 +86,11 @@ struct JournalWriter: Sendable {
         let replaced = (first..<(oldCount - last)).map { (field: old[$0], shown: shownOld[$0]) }
         var room = fieldLimit
         let changed = (first..<(count - last)).map { index in
-            let shown = shown(fields[index], after: replaced, upTo: max(0, min(Self.maxTextLength, room)))
+            let field = fields[index]
+            let isDeclared = parts.credentialFields.contains(field.name)
+            let value = redaction.map { isDeclared ? $0.placeholder : $0.value(of: field) } ?? field.value
+            let limit = max(0, min(Self.maxTextLength, room))
+            let shown = shown(field, Self.limited(value, to: limit), after: replaced)
             room -= shown.name.utf8.count + shown.value.utf8.count
             size += Self.size(of: shown.name) + Self.size(of: shown.value)
             return shown
@@ -97,13 +102,10 @@ struct JournalWriter: Sendable {
 
     private func shown(
         _ field: HTTPField,
-        after replaced: [(field: HTTPField, shown: JournalCall.Field)],
-        upTo limit: Int
+        _ value: String,
+        after replaced: [(field: HTTPField, shown: JournalCall.Field)]
     ) -> JournalCall.Field {
-        var shown = JournalCall.Field(
-            name: Self.limited(field.name.rawName, to: Self.maxNameLength),
-            value: Self.limited(redaction?.value(of: field) ?? field.value, to: limit)
-        )
+        var shown = JournalCall.Field(name: Self.limited(field.name.rawName, to: Self.maxNameLength), value: value)
         if let same = replaced.last(where: { $0.shown.name == shown.name && $0.shown.value == shown.value }) {
             let isChanged = !replaced.contains { Self.isSame($0.field, field) }
             shown.revision = same.shown.revision + (isChanged ? 1 : 0)
@@ -119,7 +121,12 @@ struct JournalWriter: Sendable {
     private func body(of parts: JournalParts, after previous: JournalCall.Body?) -> JournalCall.Body {
         var shown = JournalCall.Body(isStream: parts.bytes == nil, size: parts.length)
         if let content = parts.bytes, !content.isEmpty, bodyLimit > 0,
-            let beginning = Redaction.beginning(of: content, type: nil, upTo: bodyLimit, redactedBy: redaction)
+            let beginning = Redaction.beginning(
+                of: content,
+                type: parts.fields[.contentType],
+                upTo: bodyLimit,
+                redactedBy: redaction
+            )
         {
             (shown.text, shown.isCut) = (beginning.text, beginning.isCut)
         }

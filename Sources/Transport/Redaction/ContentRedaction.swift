@@ -77,7 +77,7 @@ extension Redaction {
         if isForPrograms || type == nil && String(validating: body, as: UTF8.self) != nil {
             return type?.isBinary == true ? body : redacted(body, isCut: isCut) ?? body
         }
-        return Array(Self.summary(of: body.count, type: type).utf8)
+        return Array(Self.summary(of: "\(body.count)", type: type).utf8)
     }
 
     // MARK: Beginnings
@@ -104,7 +104,8 @@ extension Redaction {
         let isShortened = shown.count < body.count
         let type = type.map { MediaType($0) }
         guard let text = text(of: shown, type: type, isCut: isShortened || !isComplete) else {
-            return Self.summary(of: body.count, type: type, isText: Self.text(Array(body), isCut: !isComplete) != nil)
+            let isText = Self.text(Array(body), isCut: !isComplete) != nil
+            return Self.summary(of: (isComplete ? "" : "at least ") + "\(body.count)", type: type, isText: isText)
         }
         return isShortened ? "\(text)… (\(body.count) bytes)" : text
     }
@@ -140,7 +141,7 @@ extension Redaction {
         return String(decoding: redacted(text, isCut: isCut) ?? text, as: UTF8.self)
     }
 
-    private static func summary(of count: Int, type: MediaType?, isText: Bool = false) -> String {
+    private static func summary(of count: String, type: MediaType?, isText: Bool = false) -> String {
         let kind = type.map(\.essence).flatMap { $0.isEmpty ? nil : PrintableText.line($0) }
         return "<\(count) bytes of \(kind ?? (isText ? "text" : "binary data"))>"
     }

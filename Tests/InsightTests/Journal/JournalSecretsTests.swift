@@ -25,6 +25,21 @@ import Testing
         }
     }
 
+    /// An element may declare any field as its credential.
+    @Test func aFieldThatAnElementDeclaresIsHidden() async throws {
+        struct Door: PlacedInterceptor {
+            var placement: Placement { [.addsCredentials(in: "X-Door")] }
+
+            func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+                request.headerFields["X-Door"] = "hush"
+                return try await next(request)
+            }
+        }
+        let fixture = JournalFixture([.group([Door()]), Pass()])
+        try await fixture.send()
+        #expect(fixture.explained.contains("X-Door: <redacted>") && !fixture.explained.contains("hush"))
+    }
+
     @Test func decisionsAndNamesAreRedactedAndCut() async throws {
         let long = String(repeating: "n", count: 100_000)
         let fixture = JournalFixture([

@@ -20,7 +20,7 @@ import Testing
         #expect(failure.message.hasPrefix("The server answered 404 Not Found, and no interceptor checked the status."))
         #expect(failure.message.contains("Add .validateStatus()"))
         #expect(!failure.message.contains("decoded"))
-        #expect(failure.description.contains("Nothing here"))
+        #expect(failure.description.contains("<12 bytes of text>"))
         #expect(failure.localizedDescription == "This could not be found.")
         #expect(failure.response?.status == 404)
     }

@@ -99,7 +99,7 @@ import Testing
         body += Data(#""}]}"#.utf8)
         let failure = try await failure(body)
         #expect(failure.code == .undecodable)
-        #expect(failure.excerpt == "<\(body.count) bytes of binary data>")
+        #expect(failure.excerpt == "<\(body.count) bytes of application/json>")
     }
 
     @Test func excerptAndMessageAreBounded() async throws {

@@ -21,10 +21,15 @@ import Testing
         #expect(try line(.head) == "curl --head 'https://h.example/a'")
         #expect(try line(.delete) == "curl -X DELETE 'https://h.example/a'")
         #expect(
-            try line(.post, fields: [.contentType: "text/plain", .contentLength: "5"], body: "it's!")
-                == #"curl -X POST -H 'Content-Type: text/plain' --data-raw 'it'\''s!' 'https://h.example/a'"#
+            try line(.post, fields: [.contentType: "application/json", .contentLength: "5"], body: "[\"it's!\"]")
+                == #"curl -X POST -H 'Content-Type: application/json' --data-raw '["it'\''s!"]' 'https://h.example/a'"#
         )
-        #expect(try line(.get, body: "x") == "curl -X GET -H 'Content-Type:' --data-raw x 'https://h.example/a'")
+        #expect(try line(.get, body: "[]") == "curl -X GET -H 'Content-Type:' --data-raw '[]' 'https://h.example/a'")
+        // Nobody can tell a secret in prose.
+        #expect(
+            try line(.post, fields: [.contentType: "text/plain"], body: "x")
+                == "curl -X POST -H 'Content-Type: text/plain' --data-binary @- 'https://h.example/a'"
+        )
         #expect(try line(fields: ["X-Empty": ""]) == "curl -H 'X-Empty;' 'https://h.example/a'")
     }
 
