@@ -21,7 +21,7 @@ import Testing
         #expect(try line(.head) == "curl --head 'https://h.example/a'")
         #expect(try line(.delete) == "curl -X DELETE 'https://h.example/a'")
         #expect(
-            try line(.post, fields: [.contentType: "application/json", .contentLength: "5"], body: "[\"it's!\"]")
+            try line(.post, fields: [.contentType: "application/json", .contentLength: "9"], body: "[\"it's!\"]")
                 == #"curl -X POST -H 'Content-Type: application/json' --data-raw '["it'\''s!"]' 'https://h.example/a'"#
         )
         #expect(try line(.get, body: "[]") == "curl -X GET -H 'Content-Type:' --data-raw '[]' 'https://h.example/a'")
