@@ -95,9 +95,8 @@ public final class UploadServer: Transport, Sendable {
         let head = UploadStore.Head(method: request.method, path: request.url.path, fields: request.headerFields)
         let admission = store.withLock { $0.admit(head) }
         for fields in admission.interims {
-            guard var interim = InterimResponse(status: 104, headerFields: fields) else { continue }
-            interim.url = request.url
-            request.context.interim?(interim)
+            guard let interim = InterimResponse(status: 104, headerFields: fields) else { continue }
+            request.context.interim?(interim.sent(by: request.url))
         }
         var content = Data()
         var isCut = false

@@ -78,11 +78,13 @@ package struct MultipartContent {
     }
 
     /// The parts alone, without what is before and after them.
-    func onlyParts(_ bodies: [Int: [UInt8]], boundary: String) -> [UInt8] {
+    ///
+    /// - Parameter head: returns what to show of a part's head.
+    func onlyParts(_ bodies: [Int: [UInt8]], boundary: String, head: ([UInt8]) -> [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         for (index, part) in parts.enumerated() {
             result += "--\(boundary)\n".utf8
-            result += bytes[part.head] + [0x0A]
+            result += head(Array(bytes[part.head])) + [0x0A]
             result += bodies[index] ?? Array(bytes[part.body])
             result += [0x0A]
         }

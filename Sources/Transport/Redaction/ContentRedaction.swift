@@ -61,7 +61,8 @@ extension Redaction {
             bodies[index] = body(of: part, in: content, isCut: isCut, depth: depth)
         }
         // A server ignores what is before and after the parts, so a log leaves it out.
-        return isForPrograms ? content.replacing(bodies) : content.onlyParts(bodies, boundary: boundary)
+        if isForPrograms { return content.replacing(bodies) }
+        return content.onlyParts(bodies, boundary: boundary) { redacted($0, isCut: isCut) ?? $0 }
     }
 
     private func body(of part: MultipartContent.Part, in content: MultipartContent, isCut: Bool, depth: Int) -> [UInt8]

@@ -7,28 +7,34 @@ enum KnownSecret {
         "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk_live_", "sk_test_", "rk_live_", "rk_test_",
         "xoxa-", "xoxb-", "xoxe-", "xoxp-", "xoxr-", "xoxs-", "AKIA", "ASIA",
     ]
-    private static let initials = Set("gsrxAe".utf8)
 
     /// Whether a marked token or a JSON Web Token begins in a word.
     ///
     /// - Parameter isCut: whether the rest of the word may be missing.
-    static func isToken<Word: RandomAccessCollection<UInt8>>(_ word: Word, isCut: Bool) -> Bool
-    where Word.Index == Int {
+    static func isToken<Word>(_ word: Word, isCut: Bool) -> Bool
+    where Word: RandomAccessCollection<UInt8>, Word.Index == Int {
         guard isCut || word.count >= 16 else { return false }
-        for start in word.indices where initials.contains(word[start]) {
+        // A JSON Web Token has at least two dots. A cursor in Base64 begins so too, but has none.
+        var (dots, endOfWebTokens) = (0, isCut ? word.endIndex : word.startIndex)
+        for index in word.indices.reversed() where word[index] == UInt8(ascii: ".") && dots < 2 {
+            dots += 1
+            if dots == 2 { endOfWebTokens = max(endOfWebTokens, index) }
+        }
+        for start in word.indices {
+            switch word[start] {
+            case UInt8(ascii: "g"), UInt8(ascii: "s"), UInt8(ascii: "r"), UInt8(ascii: "x"), UInt8(ascii: "A"),
+                UInt8(ascii: "e"):
+                break
+            default: continue
+            }
             guard start == word.startIndex || !ASCII.isAlphanumeric(word[start - 1]) else { continue }
             let rest = word[start...]
-            if isWebToken(rest, isCut: isCut) { return true }
+            // `eyJ` is Base64 for `{"`.
+            if start < endOfWebTokens, rest.starts(with: "eyJ".utf8) { return true }
             guard isCut || rest.count >= 16 else { return false }
             if beginnings.contains(where: { $0.withUTF8Buffer { rest.starts(with: $0) } }) { return true }
         }
         return false
-    }
-
-    /// `eyJ` is Base64 for `{"`. A cursor in Base64 begins so too, but has no dots.
-    private static func isWebToken(_ word: some Collection<UInt8>, isCut: Bool) -> Bool {
-        guard word.starts(with: "eyJ".utf8) else { return false }
-        return isCut || word.prefix(1 << 16).count { $0 == UInt8(ascii: ".") } >= 2
     }
 
     /// The content between the two boundaries of a private key in PEM (RFC 7468). Without a closing boundary, the rest of the text.

@@ -93,7 +93,8 @@ import Testing
     // Bytes that could make a scan go back and forth. With quadratic time this test would take minutes at full load.
     @Test(arguments: [
         "token=", "token:", "token ", "\"", "\\", "//", "//a@", "token=(", "token=\\\"", "% ", "%3D", "Bearer ", "a ",
-        "token(", "token(\"", "token(\\", "token \"", "eyJ.", "eyJ", "[", "x=1&", "'", "{", "{'", "{\"value\":",
+        "token(", "token(\"", "token(\\", "token \"", "eyJ.", "eyJ", "-eyJ", "-ghp", "a.-eyJ-A", "[", "x=1&", "'", "{",
+        "{'", "{\"value\":",
         "token='",
         "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "----", "--x ", "digest ", "Digest response=", "Digest response ",
         "f[a]",
