@@ -53,9 +53,10 @@ extension ExchangeRedaction {
     private func redacted(_ bytes: [UInt8], _ type: MediaType) -> [UInt8]? {
         var result = bytes
         if let redaction {
-            result =
-                redaction.redacted(content: bytes, type: type, isCut: isCut) ?? redaction.redacted(bytes, isCut: isCut)
-                ?? bytes
+            let known = redaction.redacted(content: bytes, type: type, isCut: isCut)
+            // In binary content, a text would be chance.
+            let isText = known == nil && String(validating: bytes, as: UTF8.self) != nil
+            result = known ?? (isText ? redaction.redacted(bytes, isCut: isCut) : nil) ?? bytes
         }
         if let hook, let text = String(validating: result, as: UTF8.self) { result = Array(hook(text).utf8) }
         return result == bytes ? nil : result

@@ -117,6 +117,7 @@ package struct MultipartContent {
             }
             line = min(end + 1, range.upperBound)
         }
-        return Part(head: range, body: range.upperBound..<range.upperBound)
+        // Without an empty line, nobody knows which lines are the head.
+        return Part(head: range.lowerBound..<range.lowerBound, body: range)
     }
 }

@@ -31,23 +31,31 @@ extension Redaction {
     }
 
     /// Names that are secret beside others only: `code` is an OAuth code beside `grant_type`, and a currency elsewhere.
-    private static let shapes = [("grant_type", ["code"]), ("password", ["confirm", "pass", "pin"])]
+    private static let shapes = [
+        ("\"grant_type\"", ["code"]), ("grant_type=", ["code"]), ("\"password\"", ["confirm", "pass", "pin"]),
+        ("password=", ["confirm", "pass", "pin"]),
+    ]
 
     private func knowingShape(of content: [UInt8]) -> Redaction {
         guard isForPrograms else { return self }
-        let beginning = content.prefix(64 << 10)
-        let names = Self.shapes.filter { beginning.firstRange(of: Array($0.0.utf8)) != nil }.flatMap(\.1)
+        let names = Self.shapes.filter { content.firstRange(of: Array($0.0.utf8)) != nil }.flatMap(\.1)
         return names.isEmpty ? self : adding(names: names)
     }
 
     private func redacted(events bytes: [UInt8], isCut: Bool) -> [UInt8] {
+        let field = Array("data:".utf8)
         var output: [UInt8] = []
-        for line in bytes.split(separator: 0x0A, omittingEmptySubsequences: false) {
+        var lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)[...]
+        while let line = lines.first {
             if line.startIndex > 0 { output.append(0x0A) }
-            let isCut = isCut && line.endIndex == bytes.count
-            let name = line.starts(with: "data:".utf8) ? line.prefix(5) : []
-            output += name
-            output += redacted(Array(line.dropFirst(name.count)), isCut: isCut) ?? Array(line.dropFirst(name.count))
+            // The lines of one event's data are one text.
+            let data = lines.prefix { $0.starts(with: field) }
+            let own = data.isEmpty ? [line] : data.map { $0.dropFirst(field.count) }
+            lines = lines.dropFirst(own.count)
+            let text = Array(own.joined(separator: [0x0A]))
+            let shown = redacted(text, isCut: isCut && lines.isEmpty) ?? text
+            let parts = data.isEmpty ? [shown[...]] : shown.split(separator: 0x0A, omittingEmptySubsequences: false)
+            output += parts.map { (data.isEmpty ? [] : field) + $0 }.joined(separator: [0x0A])
         }
         return output
     }
@@ -61,7 +69,11 @@ extension Redaction {
             bodies[index] = body(of: part, in: content, isCut: isCut, depth: depth)
         }
         // A server ignores what is before and after the parts, so a log leaves it out.
-        if isForPrograms { return content.replacing(bodies) }
+        if isForPrograms {
+            let result = content.replacing(bodies)
+            // The heads and what is between the parts.
+            return String(validating: result, as: UTF8.self) == nil ? result : redacted(result, isCut: isCut) ?? result
+        }
         return content.onlyParts(bodies, boundary: boundary) { redacted($0, isCut: isCut) ?? $0 }
     }
 

@@ -14,6 +14,7 @@ struct JSONRedactor {
     private var position = 0
     private var expected = Expected.value
     private var hasValue = false
+    private var isFaulty = false
     private var brackets: [UInt8] = []
     /// The last member's name, if it is sensitive.
     private var secretName: [UInt8]?
@@ -50,10 +51,21 @@ struct JSONRedactor {
             }
             if position == bytes.count {
                 if let secret, !redaction.isForPrograms { replace(from: secret.start, with: placeholder) }
-                return isCut || brackets.isEmpty && hasValue
+                return !isFaulty && (isCut || brackets.isEmpty && hasValue)
             }
-            guard step() else { return false }
+            if step() { continue }
+            // A program's parser may accept more than JSON, so what comes after a fault is searched too.
+            guard redaction.isForPrograms else { return false }
+            isFaulty = true
+            restart()
         }
+    }
+
+    /// Begins again with the next line, object or array.
+    private mutating func restart() {
+        let rest = bytes[min(position + 1, bytes.count)...]
+        position = rest.firstIndex { $0 == 0x0A || $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") } ?? bytes.count
+        (brackets, secret, secretName, expected) = ([], nil, nil, .value)
     }
 
     private var isSequenceMark: Bool { bytes[position] == 0x1E && brackets.isEmpty }
@@ -66,6 +78,9 @@ struct JSONRedactor {
         case (.value, UInt8(ascii: "[")), (.valueOrEnd, UInt8(ascii: "[")): open(byte, .valueOrEnd)
         case (.nameOrEnd, UInt8(ascii: "}")), (.valueOrEnd, UInt8(ascii: "]")), (.separator, UInt8(ascii: "}")),
             (.separator, UInt8(ascii: "]")):
+            return close(byte)
+        case (.name, UInt8(ascii: "}")) where redaction.isForPrograms,
+            (.value, UInt8(ascii: "]")) where redaction.isForPrograms:
             return close(byte)
         case (.separator, UInt8(ascii: ",")): skip(brackets.last == UInt8(ascii: "{") ? .name : .value)
         case (.colon, UInt8(ascii: ":")): skip(.value)
@@ -106,8 +121,12 @@ struct JSONRedactor {
     }
 
     private mutating func takeName() -> Bool {
-        guard let (name, _) = takeText() else { return false }
-        if secret == nil { secretName = redaction.isSensitive(name[...]) ? name : nil }
+        let start = position
+        guard let (name, isClosed) = takeText() else { return false }
+        if secret == nil {
+            secretName = redaction.isSensitive(name[...]) ? name : nil
+            if secretName == nil { redact(name, from: start, isClosed: isClosed) }
+        }
         expected = .colon
         return true
     }
@@ -121,12 +140,18 @@ struct JSONRedactor {
             {
                 replace(from: start, with: placeholder)
             }
-        } else if let redacted = redaction.redacted(text, isCut: isCut && !isClosed, depth: depth + 1) {
-            let quote = [UInt8(ascii: "\"")]
-            replace(from: start, with: quote + JSONEscapes.encoded(redacted) + (isClosed ? quote : []))
+        } else {
+            redact(text, from: start, isClosed: isClosed)
         }
         endValue()
         return true
+    }
+
+    /// Replaces secrets in a string that has just been read.
+    private mutating func redact(_ text: [UInt8], from start: Int, isClosed: Bool) {
+        guard let redacted = redaction.redacted(text, isCut: isCut && !isClosed, depth: depth + 1) else { return }
+        let quote = [UInt8(ascii: "\"")]
+        replace(from: start, with: quote + JSONEscapes.encoded(redacted) + (isClosed ? quote : []))
     }
 
     /// Whether a leaf may be replaced: within a secret object, people see nothing.
@@ -165,7 +190,7 @@ struct JSONRedactor {
         position = bytes[start...].firstIndex { !ASCII.isAlphanumeric($0) && !"+-.".utf8.contains($0) } ?? bytes.count
         let word = bytes[start..<position]
         let isCut = isCut && position == bytes.count
-        let isLiteral = ["true", "false", "null"].contains {
+        let isLiteral = (redaction.isForPrograms ? Self.laxLiterals : Self.literals).contains {
             isCut ? $0.utf8.starts(with: word) : word.elementsEqual($0.utf8)
         }
         guard isLiteral || isNumber(word) else { return false }
@@ -182,6 +207,10 @@ struct JSONRedactor {
         guard let first = word.first, first == UInt8(ascii: "-") || ASCII.isDigit(first) else { return false }
         return word.allSatisfy { ASCII.isDigit($0) || "+-.eE".utf8.contains($0) }
     }
+
+    private static let literals = ["true", "false", "null"]
+    /// With those of programs that write what JSON doesn't have.
+    private static let laxLiterals = literals + ["NaN", "Infinity", "-Infinity"]
 
     private var placeholder: [UInt8] { Array("\"\(redaction.placeholder)\"".utf8) }
 

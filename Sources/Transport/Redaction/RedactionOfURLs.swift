@@ -16,6 +16,9 @@ extension Redaction {
             output.append(UInt8(ascii: "?"))
             appendPairs(bytes[(mark + 1)..<end], to: &output)
         }
+        if isForPrograms {
+            output += redacted(Array(bytes[end...]), isCut: false) ?? Array(bytes[end...])
+        }
         return String(decoding: output, as: UTF8.self)
     }
 
@@ -74,7 +77,7 @@ extension Redaction {
     /// - Parameter isCut: whether the last value may be incomplete.
     func appendPairs(_ query: ArraySlice<UInt8>, isCut: Bool = false, to output: inout [UInt8]) {
         // An OAuth code comes back beside the state that the client has sent (RFC 6749 §4.1.2).
-        let hasState = query.firstRange(of: Array("state=".utf8)) != nil
+        let hasState = query.split(separator: UInt8(ascii: "&")).contains { $0.starts(with: "state=".utf8) }
         for (index, group) in query.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).enumerated() {
             if index > 0 { output.append(UInt8(ascii: "&")) }
             for (index, pair) in group.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
@@ -103,13 +106,11 @@ extension Redaction {
     /// Appends text without its secrets. If its percent-decoded form, such as another URL, contains a secret, all of it is
     /// replaced.
     private func appendWithoutHiddenSecrets(_ text: ArraySlice<UInt8>, isCut: Bool = false, to output: inout [UInt8]) {
-        let isEncoded = text.contains(UInt8(ascii: "%"))
-        if !isCut, !isEncoded, !text.contains(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "@") }),
-            !KnownSecret.isToken(text, isCut: false)
-        {
-            return output += text
-        }
-        if isEncoded, redacted(Array(text).percentDecoded, isCut: isCut, depth: 1) != nil {
+        let mayHide = text.withUnsafeBufferPointer { Self.mayReveal($0) || KnownSecret.isToken($0, isCut: false) }
+        guard mayHide || isCut else { return output += text }
+        // In a form, a `+` stands for a space.
+        let spaced = text.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }
+        if text.contains(UInt8(ascii: "%")), redacted(spaced.percentDecoded, isCut: isCut, depth: 1) != nil {
             output += placeholder.utf8
         } else {
             output += redacted(Array(text), isCut: isCut) ?? Array(text)

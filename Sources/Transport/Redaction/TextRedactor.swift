@@ -40,7 +40,11 @@ struct TextRedactor {
 
     /// Replaces a range that ends at or before `position`.
     private mutating func hide(_ range: Range<Int>, named name: ArraySlice<UInt8>? = nil) {
-        guard !range.isEmpty, !isPlaceholder(at: range.lowerBound) else { return }
+        guard !range.isEmpty else { return }
+        guard !isPlaceholder(at: range.lowerBound) else {
+            // The rest of a line may hold another secret.
+            return position = range.lowerBound + redaction.placeholder.utf8.count
+        }
         redaction.note(name)
         output += bytes[copied..<range.lowerBound]
         output += redaction.placeholder.utf8
@@ -84,19 +88,17 @@ struct TextRedactor {
     }
 
     private mutating func redactValue(of word: ArraySlice<UInt8>, sign: Int) {
+        let isForm = bytes[sign] == UInt8(ascii: "=")
         if redaction.isForPrograms {
-            let before = word.startIndex > 0 ? bytes[word.startIndex - 1] : UInt8(ascii: "&")
-            guard sign == word.endIndex, bytes[sign] == UInt8(ascii: "="), "?&".utf8.contains(before) else { return }
+            guard sign == word.endIndex, isForm, isInQuery(word.startIndex) else { return }
         }
         let name = word.contains(UInt8(ascii: "%")) ? Array(word).percentDecodedFully[...] : word
         guard redaction.isSensitive(name) else { return }
-        let start = skippingSpaces(from: sign + 1)
-        let isForm = bytes[sign] == UInt8(ascii: "=")
-        let value = valueRange(
-            from: start,
-            isForm: isForm,
-            mayHaveSpaces: !isForm && isStartOfLine(word.startIndex) || Self.namesOfPhrases.isSensitive(name)
-        )
+        let mayHaveSpaces = !isForm && isStartOfLine(word.startIndex) || Self.namesOfPhrases.isSensitive(name)
+        let value =
+            redaction.isForPrograms
+            ? queryValue(from: sign + 1)
+            : valueRange(from: afterSign(sign), isForm: isForm, mayHaveSpaces: mayHaveSpaces)
         guard !Self.isHarmless(bytes[value], name: name, isCut: isCut && value.upperBound == bytes.count) else {
             return
         }
@@ -109,19 +111,22 @@ struct TextRedactor {
         let end = word.endIndex
         if Self.isScheme(word) {
             let start = skippingSpaces(from: end)
+            guard start > end else { return }
             let value = start..<(bytes[start...].firstIndex { !Self.isToken68($0) } ?? bytes.count)
+            let isCut = isCut && value.upperBound == bytes.count
             // "Basic settings", and the parameters of a challenge, aren't credentials.
             let isParameter =
                 value.upperBound < bytes.count - 1 && bytes[value.upperBound] == UInt8(ascii: "=")
                 && bytes[value.upperBound + 1] > 0x20 && bytes[value.upperBound + 1] != UInt8(ascii: "=")
-            guard start > end, !Self.isProse(bytes[value]), !isParameter else { return }
+            guard isCut || !Self.isProse(bytes[value]), !isParameter else { return }
             position = bytes[value.upperBound...].firstIndex { $0 != UInt8(ascii: "=") } ?? bytes.count
             hide(start..<position)
         } else if end + 1 < bytes.count, bytes[end] == UInt8(ascii: "("), "\"\\".utf8.contains(bytes[end + 1]),
             redaction.isSensitive(word)
         {
             position = endOfNested(from: end)
-            hide((end + 1)..<max(end + 1, position - 1))
+            let isClosed = position - 1 > end && bytes[position - 1] == UInt8(ascii: ")")
+            hide((end + 1)..<(isClosed ? position - 1 : position))
         }
     }
 
@@ -143,6 +148,27 @@ struct TextRedactor {
 
     // MARK: Values
 
+    /// Whether a word names a parameter of a query, a form or a fragment.
+    private func isInQuery(_ start: Int) -> Bool {
+        guard start > 0 else { return true }
+        switch bytes[start - 1] {
+        case UInt8(ascii: "?"), UInt8(ascii: "&"), UInt8(ascii: "#"): return true
+        // In markup, `&amp;` stands for the `&`.
+        case UInt8(ascii: ";"): return start >= 5 && bytes[(start - 5)..<start].elementsEqual("&amp;".utf8)
+        default: return false
+        }
+    }
+
+    /// The value of a parameter in a URL, which markup or a script may contain.
+    private func queryValue(from start: Int) -> Range<Int> {
+        start..<(bytes[start...].firstIndex { $0 <= 0x20 || "&\"'<>\\)],;`".utf8.contains($0) } ?? bytes.count)
+    }
+
+    /// The index after a `:`, a `=` or a combination such as `=>`.
+    private func afterSign(_ sign: Int) -> Int {
+        skippingSpaces(from: bytes[sign...].firstIndex { !":=>".utf8.contains($0) } ?? bytes.count)
+    }
+
     /// The `:` or `=` that makes a word a name. A closing quote, or the bracket of `["token"]`, may come between the two.
     private func sign(afterWord end: Int) -> Int? {
         var index = bytes[end...].firstIndex { $0 != UInt8(ascii: "\\") } ?? bytes.count
@@ -163,12 +189,17 @@ struct TextRedactor {
         case UInt8(ascii: "\""), UInt8(ascii: "'"):
             return (quote + 1)..<(endOfString(at: quote, backslashes: quote - start) ?? bytes.count)
         case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "("): return start..<endOfNested(from: quote)
+        case UInt8(ascii: "<") where !isPlaceholder(at: quote):
+            return (quote + 1)..<(bytes[quote...].firstIndex(of: UInt8(ascii: ">")) ?? bytes.count)
         default: break
         }
         var end = start
         while end < bytes.count {
             switch bytes[end] {
             case 0x0A, 0x0D: return start..<end
+            // A string with a prefix, such as Python's `b'…'`.
+            case UInt8(ascii: "\"") where 1...2 ~= end - start, UInt8(ascii: "'") where 1...2 ~= end - start:
+                return (end + 1)..<(endOfString(at: end, backslashes: 0) ?? bytes.count)
             case UInt8(ascii: "&") where isForm: return start..<end
             case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"): end = endOfNested(from: end)
             case let byte where !mayHaveSpaces && (byte <= 0x20 || ",;<>\"')]}|\\&".utf8.contains(byte)):

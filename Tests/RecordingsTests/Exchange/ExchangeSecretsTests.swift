@@ -222,6 +222,17 @@ import Testing
         #expect(redacted.count < 800 && redacted.range(of: Data("boundary=b4".utf8)) != nil)
     }
 
+    /// A URL's user in binary content is chance.
+    @Test func binaryContentIsKept() {
+        let content = Data([0xFF, 0x00, 0x2F, 0x2F, 0x41, 0x40, 0xFF])
+        for type in ["application/octet-stream", "application/x-protobuf", "application/zip", ""] {
+            guard case .unchanged = ExchangeRedaction.standard.content(content, [.contentType: type]) else {
+                Issue.record("Content of the type \(type) was changed.")
+                continue
+            }
+        }
+    }
+
     @Test func imagesAreKept() {
         let content = Data("\u{89}PNG password=x".utf8) + [0xFF, 0]
         guard case .unchanged = ExchangeRedaction.standard.content(content, [.contentType: "image/png"]) else {

@@ -21,7 +21,9 @@ import Testing
         #"{"tokens":{"input":9}}"#, #"{"note":"password: at least 8 characters"}"#, #"{"sid":"a","pass":3}"#,
         #"{"cursor":"eyJpZCI6NDIsIm5leHQiOnRydWV9"}"#, #"{"passwordPolicy":8,"password_reset_url":"/x"}"#,
         #"{"password":null,"token":""}"#,
-        #"{"url":"https://a.example/?page=2&code=7"}"#, #"{"kid":"a","d":"b"}"#, #"{"ticket":"PROJ-1","pin":"map"}"#,
+        #"{"url":"https://a.example/?page=2&code=7"}"#, #"{"kid":"a","d":"b"}"#,
+        #"{"title":"Reset your password","pass":12,"confirm":"Sure?"}"#,
+        #"{"estate":1,"score":NaN,"list":[1,],"o":{"a":1,}}"#, #"{"ticket":"PROJ-1","pin":"map"}"#,
     ])
     func whatIsNoCredentialPlaysAsItIs(text: String) {
         #expect(kept(text) == text)
@@ -30,7 +32,8 @@ import Testing
     @Test(arguments: [
         ("var token = a.password; if (key == code) { session = \"Bearer\"; }", "text/javascript"),
         ("<input name=\"password\" value=\"\"><p>token: none</p>", "text/html"), ("password: hush", "text/plain"),
-        ("a,b\ntoken,hush", "text/csv"), ("\u{1}token=hush", "application/octet-stream"),
+        ("a,b\ntoken,hush", "text/csv"), ("estate=1&code=USD", "application/x-www-form-urlencoded"),
+        ("{access_token: t}", "text/javascript"), ("\u{1}token=hush", "application/octet-stream"),
         ("code=7&page=2", "application/x-www-form-urlencoded"),
     ])
     func contentOfUnknownStructurePlaysAsItIs(text: String, type: String) {
@@ -65,6 +68,8 @@ import Testing
         ),
         (#"{"a":"sk_live_hush5678901234567890"}"#, #"{"a":"REDACTED"}"#),
         (#"{"a":"eyJh.hush.hush567890"}"#, #"{"a":"REDACTED"}"#),
+        (#"{"score":NaN,"access_token":"hush","a":[1,],}"#, #"{"score":NaN,"access_token":"REDACTED","a":[1,],}"#),
+        (")]}',\n{\"access_token\":\"hush\"}", ")]}',\n{\"access_token\":\"REDACTED\"}"),
         (#"{"access_token":"hush"} oops"#, #"{"access_token":"REDACTED"} oops"#),
         (#"{"access_token":"hush","a":}"#, #"{"access_token":"REDACTED","a":}"#),
     ])
@@ -82,6 +87,28 @@ import Testing
     ])
     func credentialsOfFormsAreReplaced(text: String, expected: String) {
         #expect(kept(text, "application/x-www-form-urlencoded") == expected)
+    }
+
+    @Test(arguments: [
+        ("<a href=\"/x?token=\">L</a><a href=\"/y\">", "<a href=\"/x?token=\">L</a><a href=\"/y\">"),
+        ("fetch(\"/x?token=\" + t + \"&b=1\")", "fetch(\"/x?token=\" + t + \"&b=1\")"),
+        ("<a href='/r?password=hush'>Reset</a><p>", "<a href='/r?password=REDACTED'>Reset</a><p>"),
+        ("<u>/?a=1&amp;X-Amz-Signature=hush</u>", "<u>/?a=1&amp;X-Amz-Signature=REDACTED</u>"),
+        ("\"https://a.example/#access_token=hush\"", "\"https://a.example/#access_token=REDACTED\""),
+    ])
+    func inOtherTextOnlyTheValuesOfQueriesAreReplaced(text: String, expected: String) {
+        #expect(kept(text, "text/html") == expected)
+        #expect(kept(expected, "text/html") == expected)
+    }
+
+    @Test func aFragmentStays() {
+        #expect(redaction.redactingURL("https://a.example/?a=1#/orders/7") == "https://a.example/?a=1#/orders/7")
+        #expect(redaction.redactingURL("/cb#access_token=hush&a=1") == "/cb#access_token=REDACTED&a=1")
+    }
+
+    @Test func eventsOfSeveralLinesAreOneText() {
+        let text = "data: {\ndata: \"access_token\": \"hush\"\ndata: }\n\n"
+        #expect(kept(text, "text/event-stream") == text.replacing("hush", with: "REDACTED"))
     }
 
     @Test func namesAreAddedAndRemoved() {

@@ -45,6 +45,7 @@ import Testing
         (#"{"next":"https://h/?q=1&token=hush","id":7}"#, #"{"next":"https://h/?q=1&token=<redacted>","id":7}"#),
         (#"{"log":"a\npin: hush","id":7}"#, #"{"log":"a\npin: <redacted>","id":7}"#),
         (#"{"a":"ghp_hush5678901234567890"}"#, #"{"a":"<redacted>"}"#),
+        (#"{"https://ada:hush@h.example":{}}"#, #"{"https://<redacted>@h.example":{}}"#),
     ])
     func inJSONTheValuesOfSensitiveNamesAreReplaced(text: String, expected: String) {
         #expect(excerpt(text) == expected)
@@ -71,7 +72,8 @@ import Testing
         ("user%5Bpassword%5D=hush&q=1", "user%5Bpassword%5D=<redacted>&q=1"),
         ("user[pin]=hush;q=1", "user[pin]=<redacted>"),
         ("next=%2Fcb%3Fcode%3Dhush&x=1", "next=<redacted>&x=1"), ("%7B%22token%22%3A%22hush%22%7D", "<redacted>"),
-        ("token=", "token="), ("a=b&c=d", "a=b&c=d"),
+        (#"payload={"password":"hush"}"#, #"payload={"password":"<redacted>"}"#),
+        ("payload=%7B%22token%22%3A+%22hush%22%7D", "payload=<redacted>"), ("token=", "token="), ("a=b&c=d", "a=b&c=d"),
     ])
     func inAFormTheValuesOfSensitiveNamesAreReplaced(text: String, expected: String) {
         #expect(excerpt(text, "application/x-www-form-urlencoded") == expected)
@@ -81,6 +83,9 @@ import Testing
         let text = "event: token\ndata: {\"token\":\"hush\",\"a\":1}\n\ndata: token=hush\n"
         let expected = "event: token\ndata: {\"token\":\"<redacted>\",\"a\":1}\n\ndata: token=<redacted>\n"
         #expect(excerpt(text, "text/event-stream; charset=utf-8") == expected)
+        // The lines of one event are one text.
+        let lines = "data: {\ndata: \"session\": {\ndata: \"id\": \"hush\"\ndata: }}\n\ndata: 1\n"
+        #expect(excerpt(lines, "text/event-stream") == "data: {\ndata: \"session\": \"<redacted>\"}\n\ndata: 1\n")
     }
 
     @Test(arguments: [#"name="password""#, #"NAME="password""#, "name*=utf-8''pass%77ord", "name=password"])
@@ -99,6 +104,11 @@ import Testing
         ] {
             #expect(result.contains(shown), "\(result)")
         }
+    }
+
+    @Test func headsAndPartsWithoutAHeadAreRedacted() {
+        let text = "--b\r\npassword=hush\r\n--b\r\nAuthorization: hush\r\n\r\n1\r\n--b--"
+        #expect(!excerpt(text, "multipart/form-data; boundary=b").contains("hush"))
     }
 
     @Test func contentOfUnknownStructureIsDescribed() {
@@ -149,7 +159,8 @@ import Testing
 
     @Test(arguments: [
         #"{"token":truehush}"#, #"{"code":123456}"#, #"{"password":"hush"}"#, #"{"u":"https://u:hush@a.example/"}"#,
-        #"{"a":1,"tokens":[1,{"a":"hush"}],"b":2}"#, #"{"b":"{\"token\":\"hush\"}"}"#,
+        #"{"a":1,"tokens":[1,{"a":"hush"}],"b":2}"#, #"{"a":"sent Bearer hushabcdefghijKLMN"}"#,
+        #"{"b":"{\"token\":\"hush\"}"}"#,
         #"{"clone_url":"https://hush@git.example/x"}"#,
         #"{"next":"https%3A%2F%2Fhush%40git.example"}"#, #"{"a":"ghp_hush5678901234567890"}"#,
         #"{"a":"eyJhush.hush.hush"}"#,

@@ -40,6 +40,11 @@ import Testing
         ("Basic dXNlcjpodXNo== failed", "Basic <redacted> failed"),
         ("sent Negotiate YIIChush1234567890", "sent Negotiate <redacted>"),
         ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJodXNoIn0.c2ln here", "<redacted> here"),
+        (#"{"token"=>"hush"}"#, #"{"token"=>"<redacted>"}"#), ("[token] => hush", "[token] => <redacted>"),
+        ("{'token': b'hush'}", "{'token': b'<redacted>'}"),
+        ("deviceToken=<740f4707 bebcf74f>, a", "deviceToken=<<redacted>>, a"),
+        ("x token := hush", "x token := <redacted>"), (#"token("hush"#, "token(<redacted>"),
+        ("Cookie: <redacted>, X-Api-Key: hush", "Cookie: <redacted>, X-Api-Key: <redacted>"),
         ("API Key = hush", "API Key = <redacted>"), ("code=123456", "code=<redacted>"),
         ("PIN: 1234 5678", "PIN: <redacted>"),
         ("otp_code=hush", "otp_code=<redacted>"), ("mfa_code: hush", "mfa_code: <redacted>"),
@@ -93,7 +98,8 @@ import Testing
     // Bytes that could make a scan go back and forth. With quadratic time this test would take minutes at full load.
     @Test(arguments: [
         "token=", "token:", "token ", "\"", "\\", "//", "//a@", "token=(", "token=\\\"", "% ", "%3D", "Bearer ", "a ",
-        "token(", "token(\"", "token(\\", "token \"", "eyJ.", "eyJ", "-eyJ", "-ghp", "a.-eyJ-A", "[", "x=1&", "'", "{",
+        "token(", "token(\"", "token(\\", "token \"", "eyJ.", "eyJ", "-eyJ", "-ghp", " basic/", "basic~", "a.-eyJ-A",
+        "[", "x=1&", "'", "{",
         "{'", "{\"value\":",
         "token='",
         "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "----", "--x ", "digest ", "Digest response=", "Digest response ",
