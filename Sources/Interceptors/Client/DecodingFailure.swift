@@ -107,7 +107,7 @@ extension DecodingFailure {
     /// The response's `Content-Type` field.
     public var contentType: String? { answer.headerFields[.contentType] }
 
-    /// The beginning of the content, at most 1,024 bytes, by ``InterceptorsTransport/Redaction/excerpt(of:type:limit:)``.
+    /// The beginning of the content, at most 1,024 bytes, by `Redaction.excerpt(of:type:limit:)`.
     public var excerpt: String {
         Redaction.standard.excerpt(of: body, type: contentType, isComplete: isBodyComplete)
     }
