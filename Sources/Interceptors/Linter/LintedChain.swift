@@ -171,12 +171,13 @@ extension InterceptorChain {
 }
 
 extension [any Interceptor] {
-    /// The fields that the elements, and those of groups, declare for their credentials.
+    /// The fields that the elements, and those of groups, declare for their credentials, less those that tell by their names.
     var credentialFields: [HTTPField.Name] {
         flatMap { interceptor in
             let interceptor = interceptor.unwrapped
             if let group = interceptor as? InterceptorGroup { return group.interceptors.credentialFields }
-            return (interceptor as? any PlacedInterceptor)?.placement.secretFields ?? []
+            let declared = (interceptor as? any PlacedInterceptor)?.placement.secretFields ?? []
+            return declared.filter { !Redaction.credentials.isSensitive($0) }
         }
     }
 }
