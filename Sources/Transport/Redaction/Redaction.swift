@@ -112,7 +112,7 @@ public struct Redaction: Sendable {
     public func value(of field: HTTPField) -> String {
         switch names.kind(of: field.name) {
         case .secret:
-            note(Array(field.name.rawName.utf8)[...])
+            noted?(field.name.rawName)
             return placeholder
         case .url: return redactingURL(field.value)
         case .metadata: return redactingMetadata(field.value)
