@@ -16,7 +16,7 @@ public struct PlantedSecret: Sendable {
     public static let all: [PlantedSecret] =
         inFields(names) + inItems(items) + elsewhere + [PlantedSecret(field: ("X-Note", "Bearer \(value)"))]
 
-    /// Those of them that are credentials, which `Redaction.credentials` knows too.
+    /// The secrets that `Redaction.credentials` knows too.
     public static let credentials: [PlantedSecret] = {
         let others = ["X-Signature", "X-Forwarded-User", "X-PIN", "X-Credential", "X-SAML"]
         let otherItems = ["code", "sig", "signature", "session", "pin", "key", "auth", "sid"]

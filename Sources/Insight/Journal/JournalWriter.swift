@@ -87,8 +87,7 @@ struct JournalWriter: Sendable {
         var room = fieldLimit
         let changed = (first..<(count - last)).map { index in
             let field = fields[index]
-            let isDeclared = parts.credentialFields.contains(field.name)
-            let value = redaction.map { isDeclared ? $0.placeholder : $0.value(of: field) } ?? field.value
+            let value = redaction?.value(of: field, declared: parts.credentialFields) ?? field.value
             let limit = max(0, min(Self.maxTextLength, room))
             let shown = shown(field, Self.limited(value, to: limit), after: replaced)
             room -= shown.name.utf8.count + shown.value.utf8.count

@@ -40,7 +40,7 @@ private struct ChainReport: CustomStringConvertible {
 
     init(_ chain: InterceptorChain) {
         self.chain = LintedChain(chain)
-        /// The positions of the elements of each finding.
+        // The positions of the elements of each finding.
         var reported: Set<[Int]> = []
         for definition in ChainRuleDefinition.all {
             for match in definition.matches(self.chain) {

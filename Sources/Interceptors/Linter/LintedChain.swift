@@ -171,13 +171,13 @@ extension InterceptorChain {
 }
 
 extension [any Interceptor] {
-    /// The fields that the elements, and those of groups, declare for their credentials, less those that tell by their names.
+    /// The fields that the elements, and those of groups, declare for their credentials, without those that always carry some.
     var credentialFields: [HTTPField.Name] {
         flatMap { interceptor in
             let interceptor = interceptor.unwrapped
             if let group = interceptor as? InterceptorGroup { return group.interceptors.credentialFields }
             let declared = (interceptor as? any PlacedInterceptor)?.placement.secretFields ?? []
-            return declared.filter { !Redaction.credentials.isSensitive($0) }
+            return declared.filter { !$0.carriesCredentials }
         }
     }
 }

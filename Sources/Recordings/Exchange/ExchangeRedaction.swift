@@ -58,19 +58,12 @@ struct ExchangeRedaction: Sendable {
 
     /// - Parameter declared: the fields that are credentials whatever their names say.
     func fields(_ fields: HTTPFields, declared: [HTTPField.Name] = []) -> HTTPFields {
-        guard !isOff else { return fields }
-        return HTTPFields(
-            fields.map { field in
-                let isDeclared = redaction != nil && declared.contains(field.name)
-                if isDeclared { redaction?.note(Array(field.name.rawName.utf8)[...]) }
-                return HTTPField(unchecked: field.name, isDeclared ? Self.placeholder : value(of: field))
-            }
-        )
+        isOff ? fields : HTTPFields(fields.map { HTTPField(unchecked: $0.name, value(of: $0, declared: declared)) })
     }
 
-    func value(of field: HTTPField) -> String {
+    func value(of field: HTTPField, declared: [HTTPField.Name] = []) -> String {
         guard let redaction else { return hook?(field.value) ?? field.value }
-        let value = redaction.value(of: field)
+        let value = redaction.value(of: field, declared: declared)
         guard redaction.isSensitive(field.name) else { return hook?(value) ?? value }
         return field.name == .setCookie ? setCookie(field.value, redaction) : value
     }

@@ -12,7 +12,7 @@ struct RecordedExchange: Sendable, Equatable {
         var body: Data? = Data()
         /// Why the content was left out.
         var omission: String?
-        /// The fields that the chain declares as credentials. They aren't kept.
+        /// The fields that the chain declares as credentials. This list isn't written.
         var credentialFields: [HTTPField.Name] = []
     }
 

@@ -68,8 +68,8 @@ public final class Recording: Sendable {
     ///   - matching: what makes two requests equal.
     ///   - expiry: when an entry is recorded again. By default never.
     ///   - redaction: finds what is replaced before anything is written or compared: by default credentials alone, because everything else
-    ///     plays. Add and remove names as you need. Whatever its placeholder is, a secret becomes `REDACTED`, which URLs and markup can
-    ///     contain; in JSON a secret number becomes 0. Fields that an element of the chain declares (`.addsCredentials(in:)`) are replaced
+    ///     plays. Add and remove names as you need. A secret becomes `REDACTED`, which URLs and markup can contain, even if the
+    ///     redaction has another placeholder; in JSON a secret number becomes 0. Fields that an element of the chain declares (`.addsCredentials(in:)`) are replaced
     ///     too.
     ///   - repeatingLast: whether requests beyond the recorded ones get the last response again, as archives of browsers may need.
     ///     By default they fail with `HTTPErrorCode.notRecorded`.
@@ -137,7 +137,7 @@ extension Recording {
     ///
     /// - Parameter allowingUnused: whether entries that no request has used are fine, because only a part of the tests has run
     ///   or other recordings use them.
-    /// - Returns: the names whose values this recording has replaced in what it recorded, such as `authorization` and `access_token`, and
+    /// - Returns: the names whose values this recording has replaced in what it recorded, such as `Authorization` and `access_token`, and
     ///   how often. A name that isn't a credential in your API goes by `redaction: .credentials.removing(names: ["token"])`.
     /// - Throws: ``RecordingError``, after writing, that lists
     ///   - the entries that no request has used, unless this recording recorded everything;

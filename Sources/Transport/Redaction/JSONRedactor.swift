@@ -23,7 +23,8 @@ struct JSONRedactor {
     private var output: [UInt8] = []
     private var copied = 0
 
-    /// - Returns: the text, unchanged if it holds no secret, and whether it is JSON to its end. Text after the first fault is copied.
+    /// - Returns: the text, unchanged if it holds no secret, and whether it is JSON to its end. For people, the text after a fault is
+    ///   as it was.
     static func redacted(
         _ bytes: [UInt8],
         by redaction: Redaction,
@@ -36,10 +37,7 @@ struct JSONRedactor {
     }
 
     private init(_ bytes: [UInt8], _ redaction: Redaction, _ isCut: Bool, _ depth: Int) {
-        self.redaction = redaction
-        self.bytes = bytes
-        self.isCut = isCut
-        self.depth = depth
+        (self.bytes, self.redaction, self.isCut, self.depth) = (bytes, redaction, isCut, depth)
     }
 
     private mutating func run() -> Bool {
@@ -216,7 +214,8 @@ struct JSONRedactor {
 
     private mutating func replace(from start: Int, with replacement: [UInt8]) {
         guard !bytes[start..<position].elementsEqual(replacement) else { return }
-        redaction.note(secretName?[...])
+        // Without a secret name, the secret within the string has been noted.
+        if let secretName { redaction.note(String(decoding: secretName, as: UTF8.self)) }
         output += bytes[copied..<start]
         output += replacement
         copied = position

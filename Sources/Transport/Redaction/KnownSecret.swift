@@ -2,6 +2,9 @@ internal import InterceptorsSyntax
 
 /// Secrets that tell by their form, whatever their name is.
 enum KnownSecret {
+    /// Names such a secret, and the user of a URL, where replaced values are listed by name.
+    static let note = "a token or a user"
+
     /// The beginnings of tokens that services mark: GitHub, GitLab, Stripe, Slack and AWS.
     private static let beginnings: [StaticString] = [
         "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk_live_", "sk_test_", "rk_live_", "rk_test_",

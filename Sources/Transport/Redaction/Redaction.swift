@@ -14,7 +14,7 @@ internal import InterceptorsSyntax
 /// ignores them, and a redirect to another origin drops them.
 public struct Redaction: Sendable {
     /// The text that replaces a secret.
-    public let placeholder: String
+    public private(set) var placeholder: String
 
     private var names: SensitiveNames
     /// Whether the result is read by a program afterwards: see ``forPrograms(placeholder:noting:)``.
@@ -30,12 +30,11 @@ public struct Redaction: Sendable {
     ///   - sensitiveNames: whole names, which are sensitive also after a leading `X-`.
     ///   - placeholder: the text that replaces a secret. By default `<redacted>`.
     public init(sensitiveParts: [String], sensitiveNames: [String], placeholder: String = "<redacted>") {
-        self.init(SensitiveNames(parts: sensitiveParts, wholes: sensitiveNames), placeholder: placeholder)
+        self.init(SensitiveWords(parts: sensitiveParts, wholes: sensitiveNames), placeholder: placeholder)
     }
 
-    private init(_ names: SensitiveNames, placeholder: String = "<redacted>") {
-        self.placeholder = placeholder
-        self.names = names
+    private init(_ words: SensitiveWords, placeholder: String = "<redacted>") {
+        (self.placeholder, names) = (placeholder, SensitiveNames(words))
     }
 
     /// For people: credentials, tokens, cookies, signatures and keys under their usual names, and names that often mean one.
@@ -83,15 +82,13 @@ public struct Redaction: Sendable {
     ///   - placeholder: the text that replaces a secret: letters, which markup, URLs and JSON can contain as they are.
     ///   - noting: called with the name of each value that is replaced.
     package func forPrograms(placeholder: String, noting: (@Sendable (String) -> Void)? = nil) -> Redaction {
-        var redaction = Redaction(names, placeholder: placeholder)
-        (redaction.isForPrograms, redaction.showsOtherText, redaction.noted) = (true, true, noting)
+        var redaction = self
+        (redaction.placeholder, redaction.isForPrograms, redaction.noted) = (placeholder, true, noting)
         return redaction
     }
 
-    /// Called before a value is replaced.
-    package func note(_ name: ArraySlice<UInt8>?) {
-        noted?(name.map { String(decoding: $0, as: UTF8.self) } ?? "a token or a user")
-    }
+    /// Reports a value that is replaced. The name is made only if somebody asks for it.
+    package func note(_ name: @autoclosure () -> String) { noted?(name()) }
 
     /// Whether a value under this name is secret, in a header field, a query or a JSON object.
     public func isSensitive(_ name: some StringProtocol) -> Bool {
@@ -102,9 +99,7 @@ public struct Redaction: Sendable {
     /// Whether the value of a field with this name is secret.
     package func isSensitive(_ name: HTTPField.Name) -> Bool { names.contains(name) }
 
-    func isSensitive(_ name: ArraySlice<UInt8>) -> Bool {
-        name.withUnsafeBufferPointer { names.contains($0) }
-    }
+    func isSensitive(_ name: ArraySlice<UInt8>) -> Bool { name.withUnsafeBufferPointer { names.contains($0) } }
 
     /// A field's value in printable form. A sensitive field's value is replaced as a whole. A URL, such as `Location`'s, is
     /// redacted as by ``string(for:)``. In `Upload-Metadata` (tus 1.0), the values of sensitive keys are replaced. Any other value is
@@ -112,12 +107,19 @@ public struct Redaction: Sendable {
     public func value(of field: HTTPField) -> String {
         switch names.kind(of: field.name) {
         case .secret:
-            noted?(field.name.rawName)
+            note(field.name.rawName)
             return placeholder
         case .url: return redactingURL(field.value)
         case .metadata: return redactingMetadata(field.value)
         case .text: return text(field.value)
         }
+    }
+
+    /// A field's value in printable form. That of a declared credential, or of a field that always carries one, is replaced as a whole.
+    package func value(of field: HTTPField, declared: [HTTPField.Name]) -> String {
+        guard declared.contains(field.name) || field.name.carriesCredentials else { return value(of: field) }
+        note(field.name.rawName)
+        return placeholder
     }
 
     /// A URL in printable form. The user and password are replaced, and so are the values of sensitive names in the query and

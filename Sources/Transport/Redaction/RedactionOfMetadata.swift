@@ -9,7 +9,9 @@ extension Redaction {
             let words = pair.split(separator: " ")
             guard let key = words.first, words.count > 1 else { return text(String(pair)) }
             let isKept = words.count == 2 && !isSensitive(String(key)) && isPlain(base64: words[1])
-            return isKept ? String(pair) : "\(text(String(key))) \(placeholder)"
+            if isKept { return String(pair) }
+            note(String(key))
+            return "\(text(String(key))) \(placeholder)"
         }
         return pairs.joined(separator: ",")
     }

@@ -40,6 +40,7 @@ extension Redaction {
             output += head[..<slashes]
             let authority = head[slashes...].prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\") }
             if let at = authority.lastIndex(of: UInt8(ascii: "@")) {
+                note(KnownSecret.note)
                 output += placeholder.utf8
                 output += authority[at...]
             } else {
@@ -89,7 +90,7 @@ extension Redaction {
                 if name.count < pair.count - 1,
                     isSensitive(decoded(name)) || hasState && name.elementsEqual("code".utf8)
                 {
-                    note(name)
+                    note(String(decoding: name, as: UTF8.self))
                     appendWithoutHiddenSecrets(name, to: &output)
                     output.append(UInt8(ascii: "="))
                     output += placeholder.utf8

@@ -8,12 +8,12 @@ struct SensitiveNameMatcher: Sendable {
     private let suffixes: WordTable
     private let removed: WordTable
 
-    init(parts: [String], wholes: [String], endings: [String], suffixes: [String], removed: [String]) {
-        self.parts = WordTable(parts.map(Self.folded))
-        self.wholes = WordTable(wholes.map(Self.folded))
-        self.endings = WordTable(endings.map(Self.folded))
-        self.suffixes = WordTable(suffixes.map(Self.folded))
-        self.removed = WordTable(removed.map(Self.folded))
+    init(_ words: SensitiveWords) {
+        parts = WordTable(words.parts.map(Self.folded))
+        wholes = WordTable(words.wholes.map(Self.folded))
+        endings = WordTable(words.endings.map(Self.folded))
+        suffixes = WordTable(words.suffixes.map(Self.folded))
+        removed = WordTable(words.removed.map(Self.folded))
     }
 
     func contains(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -65,7 +65,7 @@ struct SensitiveNameMatcher: Sendable {
         wholes.hasWord(at: 0, of: name, toItsEnd: true) && !removed.hasWord(at: 0, of: name, toItsEnd: true)
     }
 
-    private static func folded(_ name: String) -> [UInt8] {
+    static func folded(_ name: String) -> [UInt8] {
         name.utf8.filter { isKept($0) }.map { ASCII.lowercased($0) }
     }
 

@@ -9,80 +9,59 @@ enum FieldKind: Sendable {
 /// Decides by name whether a value is secret. Each field of each logged message is looked up, so the result for usual names is
 /// computed in advance.
 final class SensitiveNames: Sendable {
-    private let words: SensitiveNameMatcher
-    let parts: [String]
-    let wholes: [String]
-    let endings: [String]
-    let suffixes: [String]
-    private let removed: [String]
+    private let words: SensitiveWords
+    private let matcher: SensitiveNameMatcher
     // Kept here, because each access to a global constant takes a call on Linux.
     private let usual: UsualFieldNames
     private let kindsOfUsual: [FieldKind]
 
-    /// Prepares the words of a redaction.
-    ///
-    /// - Parameters:
-    ///   - parts: parts of names that make a value secret.
-    ///   - wholes: whole names whose values are secret.
-    ///   - endings: words that make a value secret after the last hyphen or underscore of a name.
-    ///   - suffixes: ends of names that make a value secret.
-    ///   - removed: whole names whose values aren't secret, whatever the other words say.
-    init(
-        parts: [String] = [],
-        wholes: [String],
-        endings: [String] = [],
-        suffixes: [String] = [],
-        removed: [String] = []
-    ) {
-        (self.parts, self.wholes, self.endings) = (parts, wholes, endings)
-        (self.suffixes, self.removed) = (suffixes, removed)
-        let words = SensitiveNameMatcher(
-            parts: parts,
-            wholes: wholes,
-            endings: endings,
-            suffixes: suffixes,
-            removed: removed
-        )
+    init(_ words: SensitiveWords) {
         self.words = words
+        let matcher = SensitiveNameMatcher(words)
+        self.matcher = matcher
         usual = .shared
-        kindsOfUsual = usual.all.map { Self.found(of: $0, words) }
+        kindsOfUsual = usual.all.map { Self.found(of: $0, matcher) }
     }
 
     func adding(wholes more: [String]) -> SensitiveNames {
-        changed(wholes: wholes + more, removed: removed.filter { !more.contains($0) })
+        var words = words
+        words.wholes += more
+        let again = Set(more.map(SensitiveNameMatcher.folded))
+        words.removed.removeAll { again.contains(SensitiveNameMatcher.folded($0)) }
+        return SensitiveNames(words)
     }
 
-    func removing(wholes fewer: [String]) -> SensitiveNames { changed(wholes: wholes, removed: removed + fewer) }
-
-    private func changed(wholes: [String], removed: [String]) -> SensitiveNames {
-        SensitiveNames(parts: parts, wholes: wholes, endings: endings, suffixes: suffixes, removed: removed)
+    func removing(wholes fewer: [String]) -> SensitiveNames {
+        var words = words
+        words.removed += fewer
+        return SensitiveNames(words)
     }
 
-    func contains(_ name: UnsafeBufferPointer<UInt8>) -> Bool { words.contains(name) }
+    func contains(_ name: UnsafeBufferPointer<UInt8>) -> Bool { matcher.contains(name) }
 
     func contains(_ name: HTTPField.Name) -> Bool {
         switch kind(of: name) {
         case .secret: true
         case .metadata, .text: false
-        case .url: Self.isSensitive(name, words)
+        case .url: Self.isSensitive(name, matcher)
         }
     }
 
     func kind(of name: HTTPField.Name) -> FieldKind {
-        usual.index(of: name).map { kindsOfUsual[$0] } ?? Self.found(of: name, words)
+        usual.index(of: name).map { kindsOfUsual[$0] } ?? Self.found(of: name, matcher)
     }
 
-    private static func found(of name: HTTPField.Name, _ words: SensitiveNameMatcher) -> FieldKind {
+    private static func found(of name: HTTPField.Name, _ matcher: SensitiveNameMatcher) -> FieldKind {
         switch name {
         case .location, .contentLocation, .referer: .url
-        case "Upload-Metadata": isSensitive(name, words) ? .secret : .metadata
-        default: isSensitive(name, words) ? .secret : .text
+        case "Upload-Metadata": isSensitive(name, matcher) ? .secret : .metadata
+        default: isSensitive(name, matcher) ? .secret : .text
         }
     }
 
-    private static func isSensitive(_ name: HTTPField.Name, _ words: SensitiveNameMatcher) -> Bool {
+    private static func isSensitive(_ name: HTTPField.Name, _ matcher: SensitiveNameMatcher) -> Bool {
         var name = name.rawName
-        return name.withUTF8 { words.contains($0) }
+        return name.withUTF8 { matcher.contains($0) }
     }
 }
 

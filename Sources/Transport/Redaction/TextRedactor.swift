@@ -2,9 +2,9 @@ internal import InterceptorsSyntax
 
 /// Replaces secrets in text without a known structure: an error's description, a field's value, a string of JSON.
 ///
-/// For people, a secret is the value of a sensitive name (`token=…`, `Cookie: …`, `"pin": …`), the user of a URL, and the word after
-/// `Bearer` and its like. For programs, the text plays, so only the first of these counts, and only in a query. Tokens that tell by
-/// their form, such as `ghp_…`, and private keys in PEM are secrets for both.
+/// The users of URLs, tokens that tell by their form, such as `ghp_…`, and private keys in PEM are secrets. For people, the values of
+/// sensitive names (`token=…`, `Cookie: …`, `"pin": …`) and the word after `Bearer` and its like are secrets too. For programs, the
+/// text plays, so a sensitive name counts in a query alone.
 ///
 /// One pass: the text up to `copied` is in `output`, and from there to `position` it has no secret.
 struct TextRedactor {
@@ -18,10 +18,7 @@ struct TextRedactor {
     private var copied = 0
 
     init(_ bytes: [UInt8], by redaction: Redaction, isCut: Bool, depth: Int) {
-        self.bytes = bytes
-        self.redaction = redaction
-        self.isCut = isCut
-        self.depth = depth
+        (self.bytes, self.redaction, self.isCut, self.depth) = (bytes, redaction, isCut, depth)
     }
 
     /// The text without its secrets, or `nil` if it contains none.
@@ -39,13 +36,15 @@ struct TextRedactor {
     }
 
     /// Replaces a range that ends at or before `position`.
-    private mutating func hide(_ range: Range<Int>, named name: ArraySlice<UInt8>? = nil) {
+    ///
+    /// - Parameter isNoted: whether the secret within the range has been noted.
+    private mutating func hide(_ range: Range<Int>, named name: ArraySlice<UInt8>? = nil, isNoted: Bool = false) {
         guard !range.isEmpty else { return }
         guard !isPlaceholder(at: range.lowerBound) else {
             // The rest of a line may hold another secret.
             return position = range.lowerBound + redaction.placeholder.utf8.count
         }
-        redaction.note(name)
+        if !isNoted { redaction.note(name.map { String(decoding: $0, as: UTF8.self) } ?? KnownSecret.note) }
         output += bytes[copied..<range.lowerBound]
         output += redaction.placeholder.utf8
         copied = range.upperBound
@@ -72,7 +71,7 @@ struct TextRedactor {
             position = key.upperBound
             hide(key)
         } else if word.contains(UInt8(ascii: "%")), holdsEncodedSecret(word) {
-            hide(start..<end)
+            hide(start..<end, isNoted: true)
         } else if let sign = sign(afterWord: end) {
             redactValue(of: word, sign: sign)
         } else if !redaction.isForPrograms {

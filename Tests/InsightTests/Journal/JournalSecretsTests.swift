@@ -27,15 +27,11 @@ import Testing
 
     /// An element may declare any field as its credential.
     @Test func aFieldThatAnElementDeclaresIsHidden() async throws {
-        struct Door: PlacedInterceptor {
-            var placement: Placement { [.addsCredentials(in: "X-Door")] }
-
-            func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-                request.headerFields["X-Door"] = "hush"
-                return try await next(request)
-            }
+        let door: AnyInterceptor = .intercept("door", placement: [.addsCredentials(in: "X-Door")]) { request, next in
+            request.headerFields["X-Door"] = "hush"
+            return try await next(request)
         }
-        let fixture = JournalFixture([.group([Door()]), Pass()])
+        let fixture = JournalFixture([.group([door]), Pass()])
         try await fixture.send()
         #expect(fixture.explained.contains("X-Door: <redacted>") && !fixture.explained.contains("hush"))
     }

@@ -78,32 +78,32 @@ import Testing
 
     /// An element may declare any field as its credential.
     @Test func aFieldThatAnElementDeclaresIsReplaced() async throws {
-        struct Door: PlacedInterceptor {
-            var placement: Placement { [.addsCredentials(in: "X-Door")] }
-
-            func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-                request.headerFields["X-Door"] = "hush"
-                return try await next(request)
-            }
+        let door: AnyInterceptor = .intercept("door", placement: [.addsCredentials(in: "X-Door")]) { request, next in
+            request.headerFields["X-Door"] = "hush"
+            return try await next(request)
         }
         let tape = try TapeFile()
-        let matching: RequestMatching = [.method, .path, .fields(["X-Door"])]
-        let recording = Recording(at: tape.url, mode: .all, matching: matching, environment: [:])
-        let chain = InterceptorChain(
-            [Door()],
-            transport: RecordedTransport(recording: recording, base: StubTransport { _ in HTTPResponse(status: 204) })
-        )
-        _ = try await chain.send(HTTPRequest(url: try tapeURL("/a")))
-        #expect(try recording.finish() == ["X-Door": 1])
-        let text = try String(contentsOf: tape.url, encoding: .utf8)
-        #expect(!text.contains("hush") && text.contains("REDACTED"))
+        // A redaction without a name: only what is declared, and what always carries credentials, is replaced.
+        let redaction = Redaction(sensitiveParts: [], sensitiveNames: [])
+        func send(_ mode: Recording.Mode, over server: any Transport) async throws -> Recording {
+            let matching: RequestMatching = [.method, .path, .fields(["X-Door"])]
+            let recording = Recording(
+                at: tape.url,
+                mode: mode,
+                matching: matching,
+                redaction: redaction,
+                environment: [:]
+            )
+            let chain = InterceptorChain([door], transport: RecordedTransport(recording: recording, base: server))
+            let request = HTTPRequest(url: try tapeURL("/a"), headerFields: [.authorization: "hush"])
+            #expect(try await chain.send(request).status == 204)
+            return recording
+        }
+        let recorded = try await send(.all, over: StubTransport { _ in HTTPResponse(status: 204) })
+        #expect(try recorded.finish() == ["X-Door": 1, "Authorization": 1])
+        #expect(try !String(contentsOf: tape.url, encoding: .utf8).contains("hush"))
         // A request with the credential finds its answer.
-        let playing = Recording(at: tape.url, mode: .none, matching: matching, environment: [:])
-        let played = try await InterceptorChain(
-            [Door()],
-            transport: RecordedTransport(recording: playing, base: NoServer())
-        ).send(HTTPRequest(url: try tapeURL("/a")))
-        #expect(played.status == 204)
+        _ = try await send(.none, over: NoServer())
     }
 
     /// The package's own envelope reads its tape.

@@ -6,7 +6,7 @@ import Testing
 @Suite(.againstHanging) struct SensitiveNamesTests {
     private let redaction = Redaction.standard
 
-    @Test(arguments: SensitiveNames.standard.parts)
+    @Test(arguments: SensitiveWords.standard.parts)
     func everyPartIsFoundAnywhereInAName(part: String) {
         for name in [part, "my-" + part, part + "_of_user", "X-My" + part.uppercased() + "2", "a." + part] {
             #expect(redaction.isSensitive(name), "\(name)")
@@ -15,12 +15,12 @@ import Testing
         for index in part.indices {
             var broken = part
             broken.replaceSubrange(index...index, with: "0")
-            let isStillPart = SensitiveNames.standard.parts.contains { broken.contains($0) }
+            let isStillPart = SensitiveWords.standard.parts.contains { broken.contains($0) }
             #expect(redaction.isSensitive("zz" + broken) == isStillPart, "\(broken)")
         }
     }
 
-    @Test(arguments: SensitiveNames.standard.wholes)
+    @Test(arguments: SensitiveWords.standard.wholes)
     func everyNameIsFoundAsAWhole(name: String) {
         for spelling in [
             name, name.uppercased(), "user[" + name + "]", "user." + name, "user/" + name, "ns:" + name, "X-" + name,
@@ -33,7 +33,7 @@ import Testing
         #expect(!redaction.isSensitive("X" + name + "z"))
     }
 
-    @Test(arguments: SensitiveNames.standard.endings)
+    @Test(arguments: SensitiveWords.standard.endings)
     func everyEndingIsFoundBehindAHyphenOrUnderscore(ending: String) {
         for name in ["X-Acme-" + ending, "acme_" + ending, "ACME-" + ending.uppercased(), "user.my-" + ending] {
             #expect(redaction.isSensitive(name), "\(name)")
@@ -42,12 +42,13 @@ import Testing
         #expect(!redaction.isSensitive(ending + "-zz"))
     }
 
-    @Test(arguments: SensitiveNames.credentials.wholes + SensitiveNames.credentials.suffixes)
+    @Test(arguments: SensitiveWords.credentials.wholes + SensitiveWords.credentials.suffixes)
     func everyCredentialIsFoundAlone(name: String) {
         let credentials = Redaction.credentials
         #expect(credentials.isSensitive(name) && credentials.isSensitive("user." + name.uppercased()))
         #expect(
-            credentials.isSensitive("my_" + name) == SensitiveNames.credentials.suffixes.contains { name.hasSuffix($0) }
+            credentials.isSensitive("my_" + name)
+                == SensitiveWords.credentials.suffixes.contains { name.hasSuffix($0) }
         )
         #expect(!credentials.isSensitive(name + "zz"))
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import InterceptorsTransport
 
-/// What a recording keeps plays: credentials go, and nothing else changes.
+/// A recording replaces credentials and changes nothing else, because its content plays.
 @Suite(.againstHanging) struct RedactionForProgramsTests {
     private let redaction = Redaction.credentials.forPrograms(placeholder: "REDACTED")
 
@@ -115,7 +115,7 @@ import Testing
         let own = Redaction.credentials.adding(names: ["door"]).removing(names: ["token", "Reset-Password"])
         #expect(own.isSensitive("X-Door") && own.isSensitive("access_token") && own.isSensitive("new_password"))
         #expect(!own.isSensitive("token") && !own.isSensitive("user.token") && !own.isSensitive("resetPassword"))
-        #expect(own.adding(names: ["token"]).isSensitive("token"))
+        #expect(own.adding(names: ["Token"]).isSensitive("token"))
         let standard = Redaction.standard.removing(names: ["key"])
         #expect(!standard.isSensitive("key") && standard.isSensitive("api_key"))
     }
@@ -132,11 +132,21 @@ import Testing
         _ = noting.value(of: HTTPField(unchecked: "Cookie", "a"))
         _ = noting.redacted(Array("ghp_0123456789012345".utf8), isCut: false)
         #expect(names.all == ["password", "token", "api_key", "Cookie", "a token or a user"])
+        // Each secret is noted once, however deep it is.
+        names.removeAll()
+        _ = noting.redacted(
+            content: Array(#"{"a":"/?token=1","b":"{\"otp\":1}"}"#.utf8),
+            type: MediaType("application/json"),
+            isCut: false
+        )
+        _ = noting.redactingURL("https://ada@h.example/?next=%2F%3Ftoken%3D1")
+        #expect(names.all == ["token", "otp", "a token or a user", "token"])
     }
 
     private final class Notes: Sendable {
         private let names = Mutex<[String]>([])
         var all: [String] { names.withLock { $0 } }
+        func removeAll() { names.withLock { $0 = [] } }
         func add(_ name: String) { names.withLock { $0.append(name) } }
     }
 }

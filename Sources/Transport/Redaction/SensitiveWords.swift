@@ -1,12 +1,28 @@
-extension SensitiveNames {
+/// The words by which a name is sensitive.
+struct SensitiveWords: Sendable {
+    /// Parts of names.
+    var parts: [String] = []
+    /// Whole names.
+    var wholes: [String] = []
+    /// Words after the last hyphen or underscore of a name.
+    var endings: [String] = []
+    /// Ends of names.
+    var suffixes: [String] = []
+    /// Whole names that aren't sensitive, whatever the other words say.
+    var removed: [String] = []
+}
+
+extension SensitiveWords {
     /// Names for people.
-    static let standard = SensitiveNames(
+    static let standard = SensitiveWords(
         parts: [
             "password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "authorization", "credential",
             "signature", "cookie", "sessionid", "sessid", "jwt", "assertion", "csrf", "xsrf", "saml", "cardnumber",
-            "connectionstring", "apikey", "accesskey", "accountkey", "appkey", "applicationkey", "authkey", "clientkey",
+            "connectionstring", "apikey", "accesskey", "accountkey", "appkey", "applicationkey", "authkey",
+            "clientkey",
             "encryptionkey", "functionskey", "masterkey", "privatekey", "sessionkey", "sharedkey", "signingkey",
-            "sshkey", "subscriptionkey", "authcode", "backupcode", "devicecode", "mfacode", "otpcode", "recoverycode",
+            "sshkey", "subscriptionkey", "authcode", "backupcode", "devicecode", "mfacode", "otpcode",
+            "recoverycode",
             "smscode", "verificationcode",
         ],
         // Also fields in which gateways name the user.
@@ -25,7 +41,7 @@ extension SensitiveNames {
     )
 
     /// Names of credentials alone.
-    static let credentials = SensitiveNames(
+    static let credentials = SensitiveWords(
         wholes: [
             "assertion", "codeverifier", "cookie", "cookie2", "csrf", "cvc", "cvv", "dpop", "idtoken", "jwt", "otp",
             "pw",
@@ -34,7 +50,8 @@ extension SensitiveNames {
             "xgoogsignature", "xsession", "xsrf",
         ],
         suffixes: [
-            "accesskey", "accesstoken", "accountkey", "actortoken", "apikey", "apisecret", "apitoken", "applicationkey",
+            "accesskey", "accesstoken", "accountkey", "actortoken", "apikey", "apisecret", "apitoken",
+            "applicationkey",
             "appsecret", "authenticitytoken", "authkey", "authorization", "authtoken", "backupcode", "bearertoken",
             "clientassertion", "clientsecret", "connectionstring", "csrfmiddlewaretoken", "csrftoken", "devicecode",
             "encryptionkey", "functionskey", "identitytoken", "masterkey", "mfacode", "onetimecode", "otpcode",
@@ -43,7 +60,8 @@ extension SensitiveNames {
             "refreshtoken",
             "requestverificationtoken", "secretkey", "securitytoken", "sessid", "sessionid", "sessionkey",
             "sessiontoken",
-            "sharedkey", "signingkey", "smscode", "subjecttoken", "subscriptionkey", "verificationcode", "xsrftoken",
+            "sharedkey", "signingkey", "smscode", "subjecttoken", "subscriptionkey", "verificationcode",
+            "xsrftoken",
         ]
     )
 }
