@@ -8,8 +8,9 @@ extension HTTPRequest {
     /// The command describes the request as it is here: interceptors further inside may add fields. To see what is sent, use
     /// `.logging(curl: true)` innermost.
     ///
-    /// A body that is a stream, too long or not text is read from standard input (`@-`), and a file from its path. A request
-    /// that no transport would send has no command: the text says so in angle brackets.
+    /// A body that is a stream, too long, or not shown by the redaction (see `Redaction.excerpt(of:type:limit:)`) is read from standard
+    /// input (`@-`), and a file from its path. A request that no transport would send has no command: the text says so in angle
+    /// brackets.
     ///
     /// - Parameters:
     ///   - redaction: decides which values are secrets. `nil` shows all secrets, so any reader of the text can act as the user.
