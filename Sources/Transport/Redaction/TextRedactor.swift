@@ -137,12 +137,19 @@ struct TextRedactor {
         position = start
         if let at = bytes[start..<end].lastIndex(of: UInt8(ascii: "@")) {
             position = at
-            hide(start..<at)
+            if !isMereName(start..<at) { hide(start..<at) }
         } else if isCut, end == bytes.count, start < end {
             // The cut may have removed the `@` after a user, who may be a token.
             position = end
             hide(start..<end)
         }
+    }
+
+    /// Whether a URL's user is kept in a recording: a name as in `ssh://git@a.example`. Over HTTP, a user alone may be a token.
+    private func isMereName(_ user: Range<Int>) -> Bool {
+        guard redaction.isForPrograms, !bytes[user].contains(UInt8(ascii: ":")) else { return false }
+        let scheme = String(decoding: bytes[..<(user.lowerBound - 2)].suffix(6), as: UTF8.self).lowercased()
+        return scheme.hasSuffix(":") && !scheme.hasSuffix("http:") && !scheme.hasSuffix("https:")
     }
 
     // MARK: Values

@@ -21,6 +21,7 @@ import Testing
         #"{"tokens":{"input":9}}"#, #"{"note":"password: at least 8 characters"}"#, #"{"sid":"a","pass":3}"#,
         #"{"cursor":"eyJpZCI6NDIsIm5leHQiOnRydWV9"}"#, #"{"passwordPolicy":8,"password_reset_url":"/x"}"#,
         #"{"password":null,"token":""}"#,
+        #"{"repository":{"url":"git+ssh://git@a.example/ada/x.git"}}"#, #"{"seen":"ftp://anonymous@a.example/"}"#,
         #"{"url":"https://a.example/?page=2&code=7"}"#, #"{"kid":"a","d":"b"}"#,
         #"{"title":"Reset your password","pass":12,"confirm":"Sure?"}"#,
         #"{"estate":1,"score":NaN,"list":[1,],"o":{"a":1,}}"#, #"{"ticket":"PROJ-1","pin":"map"}"#,
@@ -57,6 +58,9 @@ import Testing
         (#"{"inner":"{\"client_secret\":5}"}"#, #"{"inner":"{\"client_secret\":0}"}"#),
         (#"{"url":"https://a.example/?page=2&token=hush"}"#, #"{"url":"https://a.example/?page=2&token=REDACTED"}"#),
         (#"{"url":"https://ada:hush@a.example/"}"#, #"{"url":"https://REDACTED@a.example/"}"#),
+        (#"{"url":"git+HTTPS://hush@a.example/"}"#, #"{"url":"git+HTTPS://REDACTED@a.example/"}"#),
+        (#"{"url":"ssh://ada:hush@a.example/"}"#, #"{"url":"ssh://REDACTED@a.example/"}"#),
+        (#"{"url":"//hush@a.example/"}"#, #"{"url":"//REDACTED@a.example/"}"#),
         (
             #"{"mfa_code":"hush","sms_code":"hush","totp":"hush","pw":"hush"}"#,
             #"{"mfa_code":"REDACTED","sms_code":"REDACTED","totp":"REDACTED","pw":"REDACTED"}"#
