@@ -133,10 +133,11 @@ extension NginxTLSTests {
         return errors.value
     }
 
-    /// The stalled connection stays open as long as its stream does.
-    @Test(arguments: [CurlTransport.Versions.negotiated, .http2])
-    func requestNeverJoinsAConnectionOnWhichALimitPassedAlthoughAStreamIsOpenOnIt(
-        versions: CurlTransport.Versions
+    /// The stalled connection stays open as long as its stream does. A limit has passed, or the caller has cancelled after two seconds.
+    @Test(arguments: [CurlTransport.Versions.negotiated, .http2], [false, true])
+    func requestNeverJoinsAConnectionOnWhichACallWaitedInVainAlthoughAStreamIsOpenOnIt(
+        versions: CurlTransport.Versions,
+        isCancelled: Bool
     ) async throws {
         let (fixture, upstream, clock) = (try Fixture(), try MockServer(), ManualClock())
         upstream.on(.get, "/silent", .neverAnswer)
@@ -159,12 +160,14 @@ extension NginxTLSTests {
             #expect(try await chunks.next() == Data("data: 1\n\n".utf8))
 
             var silent = HTTPRequest(url: try server.url("/up/silent", scheme: "https", host: "localhost"))
-            silent.context.timeouts = Timeouts(idle: .seconds(2))
+            silent.context.timeouts = Timeouts(idle: isCancelled ? nil : .seconds(2))
             let call = Task { [silent] in try await transport.send(silent) }
             _ = await upstream.requests(atLeast: 2)
-            await clock.sleepers(1)
+            if !isCancelled { await clock.sleepers(1) }
             clock.advance(by: .seconds(2))
-            await #expect(throws: TransportError.self) { try await call.value }
+            if isCancelled { call.cancel() }
+            let error = await #expect(throws: (any Error).self) { try await call.value }
+            #expect(error is CancellationError == isCancelled)
 
             for _ in 0..<3 {
                 let during = try await seen(transport.send(about(server)))

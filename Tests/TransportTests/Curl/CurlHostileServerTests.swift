@@ -146,6 +146,14 @@ import Testing
         #expect(OwnProcess.peakMemory - before < limit)
     }
 
+    @Test func announcedContentOverTheLimitEndsTheCallAtItsHead() async throws {
+        let server = try MockServer()
+        server.enqueue(MockResponse(steps: [.send("HTTP/1.1 200 OK\r\nContent-Length: 100001\r\n\r\n"), .waitForever]))
+        let request = try makeRequest(server, responseBody: .buffered(upTo: 100_000))
+        #expect(try await failure { try await CurlTransport().send(request) }.code == .bodyTooLarge)
+        await server.closedConnections(1)
+    }
+
     @Test func decodedContentCountsAgainstTheLimitOfABufferedBody() async {
         await #expect(processExitsWith: .success) {
             let server = try MockServer()

@@ -68,6 +68,12 @@ extension Scenario {
             .fetch(["Cache-Control: no-store"], "two", wait: 1)
         ),
         Scenario(
+            "a heuristic time is a day at most",
+            .fetch(["Last-Modified: {-8640000}", "Date: {0}"]),
+            .stored(wait: 86_399),
+            .fetch(["Cache-Control: no-store"], "two", wait: 1)
+        ),
+        Scenario(
             "an age is told, and goes on",
             .fetch(["Cache-Control: max-age=600", "Date: {0}", "Age: 30"], fields: ["Age": "30"]),
             .stored(wait: 5, fields: ["Age": "35", "Date": date(0)]),

@@ -102,6 +102,12 @@ extension Scenario {
             request: ["If-Modified-Since: {0}"],
             isNotModified: true
         ),
+        condition(
+            "two dates",
+            stored: ["Last-Modified: {-9}"],
+            request: ["If-Modified-Since: {-5}", "If-Modified-Since: {-99}"],
+            isNotModified: false
+        ),
         condition("and that is later", stored: [], request: ["If-Modified-Since: {-1}"], isNotModified: false),
         condition(
             "a date of the second form",

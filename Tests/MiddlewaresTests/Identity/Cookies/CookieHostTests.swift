@@ -39,6 +39,12 @@ import Testing
         #expect(jar.cookies.map(\.isHostOnly) == [true, true])
     }
 
+    // RFC 6265 §5.1.3: the end of an address is no domain that the address is in.
+    @Test func cookieOfADomainOfDigitsGoesToNoAddress() throws {
+        #expect(jar.insert(Cookie(name: "a", value: "1", domain: "3.4", isHostOnly: false, isSecure: false)))
+        #expect(try sent(to: "http://1.2.3.4/").isEmpty)
+    }
+
     @Test(arguments: [
         ("\u{2603}.net", "https://\u{2603}.net/"), (".B\u{FC}cher.example", "https://xn--bcher-kva.example/"),
         ("::1", "https://[::1]/"), ("[::1]", "https://[::1]/"), ("E.com", "https://e.com/"),

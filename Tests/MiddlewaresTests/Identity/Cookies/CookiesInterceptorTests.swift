@@ -38,6 +38,16 @@ import Testing
         #expect(server.requests.last?.headerFields[.cookie] == "a=1")
     }
 
+    @Test func whatARequestFromBeforeTheJarWasClearedBringsIsNotKept() async throws {
+        let jar = CookieJar()
+        let server = Recorder { request in
+            jar.removeAll()
+            return HTTPResponse(status: 200, headerFields: [.setCookie: "a=1"], url: request.url)
+        }
+        try await send(InterceptorChain([.cookies(jar)], transport: server), "https://e.com/")
+        #expect(jar.cookies.isEmpty)
+    }
+
     @Test func requestsOwnCookiesStayAndWin() async throws {
         let server = server(["a=jar", "b=jar"])
         let chain = InterceptorChain([.cookies()], transport: server)

@@ -33,6 +33,32 @@ import Testing
         #expect(refreshes.value == 2)
     }
 
+    @Test func aLateRejectionOfTheOldTokenUsesTheNewOneThatNoServerHasAcceptedYet() async throws {
+        let (late, first) = (try url("https://api.example.com/late"), try url("https://api.example.com/first"))
+        let (lateArrived, firstIsSentAgain, mayAnswerLate, mayAnswerFirst) = (Latch(), Latch(), Latch(), Latch())
+        let server = TokenServer(accepting: ["new-1"]) { request in
+            switch (request.url, request.headerFields[.authorization]) {
+            case (late, "Bearer old"):
+                lateArrived.open()
+                await mayAnswerLate.opened()
+            case (first, "Bearer new-1"):
+                firstIsSentAgain.open()
+                await mayAnswerFirst.opened()
+            default: break
+            }
+        }
+        let chain = authenticatingChain(tokens(), server)
+        async let lateStatus = chain.get(late)
+        await lateArrived.opened()
+        async let firstStatus = chain.get(first)
+        await firstIsSentAgain.opened()
+        mayAnswerLate.open()
+        #expect(try await lateStatus == 200)
+        mayAnswerFirst.open()
+        #expect(try await firstStatus == 200)
+        #expect(refreshes.value == 1)
+    }
+
     @Test func manyAtOnceWhoseNewTokenIsRejectedMakeOneRefresh() async throws {
         let server = TokenServer(accepting: [])
         let chain = authenticatingChain(tokens(), server)

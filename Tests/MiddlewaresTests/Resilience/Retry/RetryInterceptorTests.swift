@@ -240,6 +240,15 @@ struct RetryInterceptorTests {
         )
     }
 
+    @Test func aCallThatMayNotGetAKeyGetsNone() async throws {
+        let transport = answering([lost, ok])
+        let chain = chain(.retry(.constant(.zero), idempotencyKey: { "key" }), transport)
+        var request = HTTPRequest(method: .post, url: apiURL, body: "x")
+        request.context.callShape.mayGetIdempotencyKey = false
+        await #expect(throws: TransportError.self) { try await chain.send(request) }
+        #expect(transport.requests.map { $0.headerFields[.idempotencyKey] } == [nil])
+    }
+
     @Test func budgetIsSharedAndKeepsAnOutageFromBeingMultiplied() async throws {
         let transport = answering([busy])
         let budget = RetryBudget(share: 0.2, reserve: 4)
