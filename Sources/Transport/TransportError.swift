@@ -14,8 +14,8 @@ public struct TransportError: HTTPError {
     public var context = HTTPContext()
     /// The response of ``underlying``, if any.
     public var response: HTTPResponse? { responseOfCause }
-    /// Whether the transport knows that the call failed before it could send anything, whatever the code.
-    var precedesSending = false
+    /// Whether the call failed before anything could be sent, whatever the code.
+    package var precedesSending = false
 
     /// Creates an error about a request.
     ///
@@ -42,7 +42,7 @@ extension HTTPErrorCode {
     public static let invalidRequest = Self(rawValue: "invalidRequest")
     /// `TransportError`: the URL isn't an absolute http or https URL with a host.
     public static let unsupportedURL = Self(rawValue: "unsupportedURL")
-    /// `TransportError`, `TLSConfigurationError`, `AuthenticationError`, `SigningError`, `BackgroundTransferError`: the transport, the
+    /// `TransportError`, `TLSConfigurationError`, `AuthenticationError`, `BackgroundTransferError`: the transport, the
     /// platform or the system's cryptography can't do what the request or the settings demand, so the request isn't sent.
     public static let unsupported = Self(rawValue: "unsupported")
     /// `TransportError`: the request's context forbids sending (``HTTPContext/sendingForbidden``), and nothing was sent.
@@ -67,7 +67,7 @@ extension HTTPErrorCode {
     /// `TransportError`, `CacheStoreError`, `UploadError`: a body is longer than the limit for reading or storing it, or than the server
     /// takes.
     public static let bodyTooLarge = Self(rawValue: "bodyTooLarge")
-    /// `TransportError`, `SigningError`: a one-shot body would have to be read a second time.
+    /// `TransportError`: a one-shot body would have to be read a second time.
     public static let bodyNotReplayable = Self(rawValue: "bodyNotReplayable")
     /// `TransportError`, `CacheStoreError`: a body has more or fewer bytes than announced.
     public static let bodyLengthMismatch = Self(rawValue: "bodyLengthMismatch")
@@ -114,7 +114,7 @@ extension TransportError {
 
 extension TransportError {
     /// Whether the code proves that nothing was sent, a limit or the deadline of the call passed while the request waited to be
-    /// sent, or `CurlTransport` failed before it had a connection.
+    /// sent, the request could not be signed, or `CurlTransport` failed before it had a connection.
     ///
     /// The code ``HTTPErrorCode/tlsFailed`` alone proves nothing, because a server may reject a client certificate after it received
     /// the request.

@@ -50,7 +50,7 @@ public struct AuthenticationError: HTTPError {
 }
 
 extension HTTPErrorCode {
-    /// `AuthenticationError`, `SigningError`: no origin is named that may receive the credential or the signature, so the
+    /// `AuthenticationError`, `TransportError`: no origin is named that may receive the credential or the signature, so the
     /// request was not sent.
     public static let unknownOrigin = Self(rawValue: "unknownOrigin")
     /// `AuthenticationError`: the interceptors are in an order in which a rejected token could never be replaced.

@@ -49,8 +49,8 @@ import Testing
         await #expect(throws: LimitError.self) { try await chain().send(put) }
         fail(LimitError.queueFull("rateLimit", waiting: 1, request: put))
         await #expect(throws: LimitError.self) { try await chain().send(put) }
-        fail(SigningError(.unknownOrigin, "Whose?", request: put))
-        await #expect(throws: SigningError.self) { try await chain().send(put) }
+        fail(TransportError.unsigned(.unknownOrigin, "Whose?", request: put))
+        await #expect(throws: TransportError.self) { try await chain().send(put) }
         #expect(try await world.send() == "200 hit one age 0")
     }
 
@@ -159,8 +159,8 @@ import Testing
         let get = try world.request()
         _ = try await chain().send(get)
         world.advance(10)
-        fail(SigningError(.unknownOrigin, "Whose?", request: get))
-        await #expect(throws: SigningError.self) { try await chain().send(get) }
+        fail(TransportError.unsigned(.unknownOrigin, "Whose?", request: get))
+        await #expect(throws: TransportError.self) { try await chain().send(get) }
         fail(LimitError.queueFull("rateLimit", waiting: 1, request: get))
         await #expect(throws: LimitError.self) { try await chain().send(get) }
     }

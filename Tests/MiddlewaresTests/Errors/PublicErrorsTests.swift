@@ -29,7 +29,7 @@ import Testing
             BackgroundTransferError(.transferLost, "The transfer stopped.", request: secretRequest),
             ChainOrderError(.sharedResponse, "The order is wrong.", request: secretRequest),
             AuthenticationError(.signedOut, "Sign in first.", request: secretRequest),
-            SigningError(.unknownOrigin, "No origin.", request: secretRequest),
+            TransportError.unsigned(.unknownOrigin, "No origin.", request: secretRequest),
             CacheStoreError(.entryDamaged, "A stored body was damaged."),
             LimitError.queueFull("limitConcurrency", waiting: 3, request: secretRequest),
             LimitError.waitTooLong(.seconds(3), limit: .seconds(1), request: secretRequest),
@@ -201,7 +201,7 @@ import Testing
         let unsent = try await Self.errors().filter(\.sentNothing).map(\.qualifiedCode)
         #expect(
             unsent == [
-                "TransportError.cannotConnect", "ChainOrderError.sharedResponse", "SigningError.unknownOrigin",
+                "TransportError.cannotConnect", "ChainOrderError.sharedResponse", "TransportError.unknownOrigin",
                 "LimitError.queueFull", "LimitError.waitTooLong", "LimitError.circuitOpen",
             ]
         )

@@ -56,7 +56,11 @@ extension AWSSignatureV4 {
         var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: true)
         parts?.percentEncodedQuery = "\(query)&X-Amz-Signature=\(signature)"
         guard let url = parts?.url else {
-            throw SigningError(.unsignableRequest, "The URL can't take a signature in its query.", request: request)
+            throw TransportError.unsigned(
+                .unsignableRequest,
+                "The URL can't take a signature in its query.",
+                request: request
+            )
         }
         request.url = url
     }
@@ -79,7 +83,7 @@ extension AWSSignatureV4 {
         _ stamp: String,
         _ scope: String
     ) throws -> String {
-        let hash = try SigningError.digesting { try MessageDigest.of(Array(canonical.text.utf8)).hexadecimal }
+        let hash = try TransportError.signing { try MessageDigest.of(Array(canonical.text.utf8)).hexadecimal }
         let text = "\(Self.algorithm)\n\(stamp)\n\(scope)\n\(hash)"
         var key = SigningKey("AWS4" + credentials.secretAccessKey)
         for part in [String(stamp.prefix(8)), region, service, "aws4_request"] {

@@ -40,7 +40,7 @@ struct HTTPMessageSignature: Sendable {
         guard isLabel == true, ASCII.isToken(label), label == label.lowercased(), Set(covered).count == covered.count,
             covered.allSatisfy({ ASCII.isToken($0.first == "@" ? String($0.dropFirst()) : $0) })
         else {
-            throw SigningError(
+            throw TransportError.unsigned(
                 .unsignableRequest,
                 "The signature's label or a covered component is not a valid name, or a component is listed twice. Use names in"
                     + " lower case (RFC 9421 §2), each once.",
@@ -51,7 +51,7 @@ struct HTTPMessageSignature: Sendable {
         text += ";created=\(Int(date.timeIntervalSince1970))"
         guard let keyID else { return text }
         guard keyID.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) else {
-            throw SigningError(
+            throw TransportError.unsigned(
                 .unsignableRequest,
                 "The key's ID contains characters other than printable ASCII, which the field can't carry (RFC 8941 §3.3.3)."
                     + " Use another keyID.",
@@ -81,7 +81,7 @@ struct HTTPMessageSignature: Sendable {
         case "@query": return "?\(target.query ?? "")"
         default:
             guard let name = HTTPField.Name(component), request.headerFields.contains(name) else {
-                throw SigningError(
+                throw TransportError.unsigned(
                     .unsignableRequest,
                     "The signature must cover \(component), but the request has no such field. Add the field, or leave it out of"
                         + " covering:.",

@@ -31,7 +31,7 @@ public struct RequestSigner: Sendable {
     /// - Parameters:
     ///   - request: the request, as it will be sent.
     ///   - date: the time of signing.
-    /// - Throws: ``SigningError``, and errors of the closure.
+    /// - Throws: `TransportError`, and errors of the closure.
     public func sign(_ request: inout HTTPRequest, at date: Date) async throws { try await body(&request, date) }
 }
 

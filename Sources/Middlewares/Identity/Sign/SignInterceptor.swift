@@ -33,7 +33,7 @@ struct SignInterceptor: Interceptor {
 
     private func isForRequest(_ request: HTTPRequest) throws -> Bool {
         guard let allowed = origins ?? request.context.clientOrigin.map({ [$0] }) else {
-            throw SigningError(
+            throw TransportError.unsigned(
                 .unknownOrigin,
                 "The request was not sent, because no origin is named that may receive signatures. Give the Client a base URL,"
                     + " or name the origins: .sign(signer, origins: [origin]).",

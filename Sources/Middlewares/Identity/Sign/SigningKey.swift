@@ -12,14 +12,14 @@ public struct SigningKey: Sendable {
 
     /// Returns the HMAC-SHA256 of a message (RFC 2104), 32 bytes.
     ///
-    /// - Throws: ``SigningError`` with `HTTPErrorCode.unsupported` if the system's cryptography is missing.
+    /// - Throws: `TransportError` with `HTTPErrorCode.unsupported` if the system's cryptography is missing.
     public func hmacSHA256(_ message: some DataProtocol) throws -> Data {
-        try SigningError.digesting { Data(try MessageDigest.authenticationCode(of: Array(message), key: bytes)) }
+        try TransportError.signing { Data(try MessageDigest.authenticationCode(of: Array(message), key: bytes)) }
     }
 
     /// Returns the HMAC-SHA256 of a text's UTF-8 bytes, 32 bytes.
     ///
-    /// - Throws: ``SigningError`` with `HTTPErrorCode.unsupported` if the system's cryptography is missing.
+    /// - Throws: `TransportError` with `HTTPErrorCode.unsupported` if the system's cryptography is missing.
     public func hmacSHA256(_ message: String) throws -> Data { try hmacSHA256(Array(message.utf8)) }
 }
 
@@ -39,19 +39,19 @@ extension HTTPBody {
     ///
     /// The body is read from its start, off the caller's actor, and can be read again afterwards.
     ///
-    /// - Throws: ``SigningError`` with `HTTPErrorCode.bodyNotReplayable` for a one-shot stream, which stays unread, or
+    /// - Throws: `TransportError` with `HTTPErrorCode.bodyNotReplayable` for a one-shot stream, which stays unread, or
     ///   with `HTTPErrorCode.unsupported` if the system's cryptography is missing; errors of reading the body.
     @concurrent
     public func sha256() async throws -> Data {
         do {
             return Data(try await digest(.sha256))
         } catch let missing as DigestUnavailable {
-            throw SigningError(.unsupported, "Nothing can be signed: \(missing).")
+            throw TransportError.unsigned(.unsupported, "Nothing can be signed: \(missing).")
         }
     }
 
     func digest(_ algorithm: MessageDigest.Algorithm) async throws -> [UInt8] {
-        guard isRestartable else { throw SigningError.bodyNotReplayable }
+        guard isRestartable else { throw TransportError.signedBodyNotReplayable }
         if let bytes { return try MessageDigest.of(bytes, algorithm) }
         var digest = try MessageDigest(algorithm)
         for try await chunk in self { try digest.update(chunk) }

@@ -191,7 +191,7 @@ import Testing
         let body = HTTPBody.oneShot(Chunks(["a"]))
         let request = HTTPRequest(method: .put, url: target, body: body)
         let strict: RequestSigner = .awsV4(region: "r", service: "s3", credentials: Self.example)
-        let error = await #expect(throws: SigningError.self) { try await signed(request, by: strict) }
+        let error = await #expect(throws: TransportError.self) { try await signed(request, by: strict) }
         #expect(error?.code == .bodyNotReplayable)
         #expect(body.isReadable)
         let lax: RequestSigner = .awsV4(region: "r", service: "s3", signsBody: false, credentials: Self.example)

@@ -55,7 +55,7 @@ import Testing
         _ = try await client.send(HTTPRequest(url: home))
         _ = try await client.send(HTTPRequest(url: try url("https://evil.example/")))
         #expect(recorder.requests.map { $0.headerFields.contains("Signature") } == [true, false])
-        let error = await #expect(throws: SigningError.self) {
+        let error = await #expect(throws: TransportError.self) {
             try await send([.sign(.hmacSHA256(SigningKey("k")))], HTTPRequest(url: home))
         }
         #expect(error?.code == .unknownOrigin)
@@ -86,8 +86,8 @@ import Testing
     }
 
     @Test func missingCryptographyIsAClearError() throws {
-        let error = #expect(throws: SigningError.self) {
-            try SigningError.digesting { throw DigestUnavailable("OpenSSL 3 was not found: install it") }
+        let error = #expect(throws: TransportError.self) {
+            try TransportError.signing { throw DigestUnavailable("OpenSSL 3 was not found: install it") }
         }
         #expect(error?.code == .unsupported)
         #expect(error?.description.contains("OpenSSL 3 was not found") == true)
@@ -98,7 +98,7 @@ import Testing
         var dumped = ""
         dump(AnyInterceptor.sign(.hmacSHA256(key, keyID: "id")), to: &dumped)
         let url = try url("https://user:s3cr3t@api.example.com/?signature=s3cr3t")
-        let error = await #expect(throws: SigningError.self) {
+        let error = await #expect(throws: TransportError.self) {
             try await send([.sign(.hmacSHA256(key))], HTTPRequest(url: url))
         }
         dump(error, to: &dumped)
@@ -237,7 +237,7 @@ import Testing
             HTTPMessageSignature(key, covering: ["date", "Date"]),
         ] {
             var request = try request()
-            let error = await #expect(throws: SigningError.self) { try await signer.sign(&request, at: Self.date) }
+            let error = await #expect(throws: TransportError.self) { try await signer.sign(&request, at: Self.date) }
             #expect(error?.code == .unsignableRequest)
             #expect(!request.headerFields.contains("Signature"))
         }
@@ -246,7 +246,7 @@ import Testing
     @Test func oneShotBodyIsRefusedUnlessItsDigestIsLeftOut() async throws {
         let body = HTTPBody.oneShot(Chunks(["a"]))
         var request = try request(body)
-        let error = await #expect(throws: SigningError.self) {
+        let error = await #expect(throws: TransportError.self) {
             try await HTTPMessageSignature(SigningKey("k")).sign(&request, at: Self.date)
         }
         #expect(error?.code == .bodyNotReplayable)

@@ -27,7 +27,7 @@ struct RepeatedOrderTests {
     @Test func placedOrderIsNotPlacedAgainWhenThePageAfterItIsRefused() async throws {
         let refusals: [@Sendable (HTTPRequest) -> any Error] = [
             { LimitError.queueFull("limitConcurrency", waiting: 1, request: $0) },
-            { _ in SigningError(.unsignableRequest, "It can't be signed.") },
+            { _ in TransportError.unsigned(.unsignableRequest, "It can't be signed.") },
             { _ in TransportError(.cannotConnect, "It failed.") },
         ]
         for refusal in refusals {
