@@ -21,6 +21,8 @@ struct EntryID: Hashable, Sendable {
         self.position = position
     }
 
+    func isLater(than other: EntryID) -> Bool { series == other.series && position > other.position }
+
     /// Reads the text of an identity; `nil` for any other text.
     init?(_ text: String) {
         guard let hyphen = text.lastIndex(of: "-"), let position = Int(text[text.index(after: hyphen)...]), position > 0
