@@ -5,24 +5,10 @@ extension Stub: Codable {
     ///
     /// - Throws: `DecodingError`, which names the member that is wrong.
     public init(from decoder: any Decoder) throws {
-        func fault(_ keys: [any CodingKey], _ text: String) -> DecodingError {
-            .dataCorrupted(.init(codingPath: decoder.codingPath + keys, debugDescription: text))
-        }
-        var form = try Strict<StubForm>(from: decoder).form
-        // A value of JSON, where it is `null` in any other member.
-        if form.json == nil, try decoder.container(keyedBy: AnyKey.self).contains(AnyKey(stringValue: "json")) {
-            form.json = .null
-        }
-        let answer = try form.answer(fault)
+        let form = try Strict<StubForm>(from: decoder).form
         let (method, pattern) = Self.split(form.on)
-        guard !pattern.isEmpty else {
-            throw fault([StubForm.CodingKeys.on], "There is no pattern, such as GET /users/*.")
-        }
-        if let times = form.times, times < 1 {
-            throw fault([StubForm.CodingKeys.times], "A stub answers at least once.")
-        }
         let location = CodeLocation(fileID: "JSON stub", line: (decoder.codingPath.last?.intValue ?? 0) + 1)
-        self.init(method: method, pattern: pattern, answer: answer, times: form.times, location: location)
+        self.init(method: method, pattern: pattern, answer: try form.answer, times: form.times, location: location)
     }
 
     /// Encodes the stub as JSON, secrets included.
@@ -48,7 +34,7 @@ extension Stub: Codable {
         return Self.split(pattern).method == nil && !pattern.hasPrefix("* ") ? pattern : "* \(pattern)"
     }
 
-    private static func split(_ text: String) -> (method: HTTPRequest.Method?, pattern: String) {
+    static func split(_ text: String) -> (method: HTTPRequest.Method?, pattern: String) {
         guard let space = text.firstIndex(of: " "), let method = HTTPRequest.Method(rawValue: String(text[..<space]))
         else { return (nil, text) }
         return (method.rawValue == "*" ? nil : method, String(text[text.index(after: space)...]))
