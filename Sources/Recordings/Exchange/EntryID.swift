@@ -1,7 +1,4 @@
-internal import Foundation
 internal import InterceptorsArchives
-internal import InterceptorsCore
-internal import InterceptorsSyntax
 
 /// The identity of an entry: a series of equal requests, and a position in it.
 ///
