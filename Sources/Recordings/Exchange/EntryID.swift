@@ -1,7 +1,4 @@
-internal import Foundation
 internal import InterceptorsArchives
-internal import InterceptorsCore
-internal import InterceptorsSyntax
 
 /// The identity of an entry: a series of equal requests, and a position in it.
 ///
@@ -20,6 +17,8 @@ struct EntryID: Hashable, Sendable {
         self.series = series
         self.position = position
     }
+
+    func isLater(than other: EntryID) -> Bool { series == other.series && position > other.position }
 
     /// Reads the text of an identity; `nil` for any other text.
     init?(_ text: String) {

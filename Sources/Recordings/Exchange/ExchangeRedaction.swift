@@ -106,7 +106,7 @@ struct ExchangeRedaction: Sendable {
         case nil, .unchanged?: break
         case .changed(let bytes)?:
             redacted.body = bytes
-            Self.correct(&redacted.headerFields, length: bytes.count)
+            redacted.headerFields = Self.corrected(redacted.headerFields, length: bytes.count)
         case .unreadable(let reason)?:
             redacted.body = nil
             redacted.omission = reason
@@ -128,8 +128,8 @@ struct ExchangeRedaction: Sendable {
         case .changed(let bytes):
             let split = ChunkSplit(original: original, redacted: bytes)
             redacted.chunks = split.chunks(like: response.chunks)
-            Self.correct(&redacted.headerFields, length: bytes.count)
-            redacted.trailers = redacted.trailers.map(Self.describingNoBytes)
+            redacted.headerFields = Self.corrected(redacted.headerFields, length: bytes.count)
+            redacted.trailers = redacted.trailers.map { Self.corrected($0, length: bytes.count) }
         case .unreadable(let reason):
             redacted.chunks = []
             redacted.omission = reason
@@ -137,18 +137,12 @@ struct ExchangeRedaction: Sendable {
         return redacted
     }
 
-    /// The fields without those that describe the original bytes.
-    private static func describingNoBytes(_ fields: HTTPFields) -> HTTPFields {
+    /// The fields without the original coding and digests, and with the new length.
+    private static func corrected(_ fields: HTTPFields, length: Int) -> HTTPFields {
         var fields = fields
-        for name in ["Content-Encoding", "Content-MD5", "Digest", "Content-Digest", "Repr-Digest"] as [HTTPField.Name] {
-            fields.remove(name)
-        }
-        return fields
-    }
-
-    /// Makes fields agree with other content than the one they came with.
-    private static func correct(_ fields: inout HTTPFields, length: Int) {
-        fields = describingNoBytes(fields)
+        fields.remove(.contentEncoding)
+        fields.removeDigests()
         if fields.contains(.contentLength) { fields[.contentLength] = String(length) }
+        return fields
     }
 }

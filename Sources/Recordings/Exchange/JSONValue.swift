@@ -113,26 +113,21 @@ private struct JSONParser {
 
     private mutating func string() -> String? {
         let start = position + 1
-        var hasEscapes = false
         var end = start
         while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
-            if bytes[end] == UInt8(ascii: "\\") {
-                hasEscapes = true
-                end += 1
-            } else if bytes[end] < 0x20 {
+            if bytes[end] < 0x20 {
                 position = end
                 return nil
             }
-            end += 1
+            end += bytes[end] == UInt8(ascii: "\\") ? 2 : 1
         }
         guard end < bytes.count else { return nil }
         let raw = UnsafeBufferPointer(rebasing: bytes[start..<end])
-        let text: String?
-        if hasEscapes {
-            let decoded = JSONEscapes.decoded(UnsafeRawBufferPointer(raw), isLenient: false)
-            text = decoded.flatMap { String(validating: $0, as: UTF8.self) }
-        } else {
+        var text: String?
+        if !raw.contains(UInt8(ascii: "\\")) {
             text = String(validating: raw, as: UTF8.self)
+        } else if let decoded = JSONEscapes.decoded(UnsafeRawBufferPointer(raw)) {
+            text = String(validating: decoded, as: UTF8.self)
         }
         if text != nil { position = end + 1 }
         return text
@@ -140,28 +135,22 @@ private struct JSONParser {
 
     private mutating func number() -> JSONValue? {
         let start = position
-        if position < bytes.count, bytes[position] == UInt8(ascii: "-") { position += 1 }
-        let isZero = position < bytes.count && bytes[position] == UInt8(ascii: "0")
-        let count = takeDigits()
-        guard count == 1 || count > 1 && !isZero else { return nil }
-        if position < bytes.count, bytes[position] == UInt8(ascii: ".") {
-            position += 1
-            guard takeDigits() > 0 else { return nil }
-        }
-        if position < bytes.count, bytes[position] | 0x20 == UInt8(ascii: "e") {
-            position += 1
-            if position < bytes.count, bytes[position] == UInt8(ascii: "+") || bytes[position] == UInt8(ascii: "-") {
-                position += 1
-            }
-            guard takeDigits() > 0 else { return nil }
+        _ = takeNext("-")
+        // What follows a 0 is no part of the number.
+        guard takeNext("0") || takeDigits() else { return nil }
+        if takeNext("."), !takeDigits() { return nil }
+        if takeNext("e") || takeNext("E") {
+            _ = takeNext("+") || takeNext("-")
+            guard takeDigits() else { return nil }
         }
         return .number(String(decoding: bytes[start..<position], as: UTF8.self))
     }
 
-    private mutating func takeDigits() -> Int {
+    /// Takes all digits. Returns whether there was one.
+    private mutating func takeDigits() -> Bool {
         let start = position
         while position < bytes.count, ASCII.isDigit(bytes[position]) { position += 1 }
-        return position - start
+        return position > start
     }
 
     private mutating func takeWord(_ word: StaticString) -> Bool {
@@ -173,6 +162,10 @@ private struct JSONParser {
     /// Takes a character after whitespace.
     private mutating func take(_ character: Unicode.Scalar) -> Bool {
         skipWhitespace()
+        return takeNext(character)
+    }
+
+    private mutating func takeNext(_ character: Unicode.Scalar) -> Bool {
         guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }
         position += 1
         return true

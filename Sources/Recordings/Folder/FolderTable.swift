@@ -1,4 +1,3 @@
-internal import Foundation
 internal import InterceptorsCore
 
 /// One answer in a folder.

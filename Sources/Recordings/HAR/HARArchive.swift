@@ -1,8 +1,5 @@
 internal import Foundation
 internal import InterceptorsArchives
-internal import InterceptorsCore
-internal import InterceptorsSyntax
-internal import InterceptorsTransport
 
 /// Recorded exchanges as an HTTP Archive (HAR 1.2, http://www.softwareishard.com/blog/har-12-spec/), for a person to edit.
 ///

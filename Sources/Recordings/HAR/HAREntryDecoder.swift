@@ -1,6 +1,5 @@
 internal import Foundation
 internal import InterceptorsArchives
-internal import InterceptorsCore
 internal import InterceptorsSyntax
 internal import InterceptorsTransport
 

@@ -1,7 +1,5 @@
 internal import Foundation
 internal import InterceptorsArchives
-internal import InterceptorsCore
-internal import InterceptorsSyntax
 internal import InterceptorsTransport
 
 /// Writes the entries of an archive. The members that a person edits come first.

@@ -1,5 +1,3 @@
-internal import InterceptorsSyntax
-
 extension JSONValue {
     /// Appends bytes that are equal for equal values: members in the order of their names, and numbers in one spelling.
     ///

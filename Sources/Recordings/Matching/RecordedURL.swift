@@ -59,8 +59,6 @@ struct RecordedURL {
         key.append(port)
     }
 
-    func appendPath(to key: inout CanonicalBytes) { key.append(path) }
-
     private static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
         guard text.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else { return Array(text) }
         return text.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }.percentDecoded

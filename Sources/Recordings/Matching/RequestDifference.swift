@@ -63,10 +63,7 @@ struct RequestDifference {
 
     // MARK: Comparison
 
-    private struct Difference {
-        let text: String
-        let weight: Int
-    }
+    private typealias Difference = (text: String, weight: Int)
 
     // A request with another path and one more difference is another request.
     private static let farthest = 100
@@ -80,12 +77,12 @@ struct RequestDifference {
             switch part.kind {
             case .method:
                 guard recorded.request.method != sent.request.method else { return [] }
-                return [Difference(text: "its method is \(recorded.request.method)", weight: 30)]
+                return [("its method is \(recorded.request.method)", 30)]
             case .origin:
                 let isSame =
                     recorded.url.scheme == sent.url.scheme && recorded.url.host == sent.url.host
                     && recorded.url.port == sent.url.port
-                return isSame ? [] : [Difference(text: "its origin differs", weight: 40)]
+                return isSame ? [] : [("its origin differs", 40)]
             case .path: return pathDifference(recorded).map { [$0] } ?? []
             case .query, .queryOnly:
                 return itemDifferences(
@@ -106,7 +103,7 @@ struct RequestDifference {
         let shared = zip(segments[0], segments[1]).count { $0 == $1 }
         let count = max(segments[0].count, segments[1].count, 1)
         // A path without a shared segment is far away, one of many with a single other segment is near.
-        return Difference(text: "its path differs", weight: 20 + 80 * (count - shared) / count)
+        return ("its path differs", 20 + 80 * (count - shared) / count)
     }
 
     private func fieldDifference(_ name: HTTPField.Name, _ recorded: Facts) -> Difference? {
@@ -117,7 +114,7 @@ struct RequestDifference {
         if one == other { return nil }
         let texts = [one, other].map { $0.isEmpty ? nil : Self.quoted($0.joined(separator: ", ")) }
         let values = Self.values(texts[0], texts[1])
-        return Difference(text: "its field \(name) differs: \(values)", weight: 5)
+        return ("its field \(name) differs: \(values)", 5)
     }
 
     private func itemDifferences(
@@ -134,7 +131,7 @@ struct RequestDifference {
                 one.sorted { $0.lexicographicallyPrecedes($1) } == other.sorted { $0.lexicographicallyPrecedes($1) }
             if isSame { return nil }
             let values = Self.values(Self.text(one), Self.text(other))
-            return Difference(text: "its \(part) differs at `\(Self.excerpt(name))`: \(values)", weight: 5)
+            return ("its \(part) differs at `\(Self.excerpt(name))`: \(values)", 5)
         }
     }
 
@@ -147,15 +144,15 @@ struct RequestDifference {
         case (.json(let recorded), .json(let sent)):
             guard let found = JSONDifference.first(recorded, sent) else { return [] }
             let place = found.path.isEmpty ? "" : " at `\(Self.excerpt(found.path))`"
-            return [Difference(text: "its body differs\(place): \(Self.values(found.recorded, found.sent))", weight: 5)]
+            return [("its body differs\(place): \(Self.values(found.recorded, found.sent))", 5)]
         case (.form(let recorded), .form(let sent)): return itemDifferences(recorded, sent, in: "form")
         case (.parts(let recorded), .parts(let sent)): return [partDifference(recorded, sent)]
         case (.bytes(let recorded), .bytes(let sent)):
-            if recorded.isEmpty { return [Difference(text: "its body is empty", weight: 10)] }
-            if sent.isEmpty { return [Difference(text: "it has a body, and this request has none", weight: 10)] }
+            if recorded.isEmpty { return [("its body is empty", 10)] }
+            if sent.isEmpty { return [("it has a body, and this request has none", 10)] }
             let same = zip(recorded, sent).prefix { $0 == $1 }.count
-            return [Difference(text: "its body differs from byte \(same) on", weight: 10)]
-        default: return [Difference(text: "its body is of another kind", weight: 12)]
+            return [("its body differs from byte \(same) on", 10)]
+        default: return [("its body is of another kind", 12)]
         }
     }
 
@@ -163,13 +160,13 @@ struct RequestDifference {
         for (one, other) in zip(BodyContent.ordered(recorded), BodyContent.ordered(sent)) {
             if one.head != other.head {
                 let name = Self.excerpt(one.name)
-                return Difference(text: "the head of its part `\(name)` differs", weight: 5)
+                return ("the head of its part `\(name)` differs", 5)
             }
             if let inner = bodyDifferences(one.content, other.content).first {
-                return Difference(text: "in its part `\(Self.excerpt(one.name))`, \(inner.text)", weight: 5)
+                return ("in its part `\(Self.excerpt(one.name))`, \(inner.text)", 5)
             }
         }
-        return Difference(text: "it has \(recorded.count) parts, and this request has \(sent.count)", weight: 5)
+        return ("it has \(recorded.count) parts, and this request has \(sent.count)", 5)
     }
 
     // MARK: Words

@@ -16,17 +16,17 @@ extension RequestMatching {
     func key(of request: RecordedExchange.Request, _ redaction: ExchangeRedaction) -> RequestKey {
         var key = CanonicalBytes()
         // The redaction also corrects fields that describe the content, such as its length.
-        let redacted = parts.contains { $0.needsFields } ? redaction.redacted(request) : nil
-        let url = parts.contains { $0.needsURL } ? RecordedURL(redaction.url(request.url)) : nil
+        lazy var redacted = redaction.redacted(request)
+        lazy var url = RecordedURL(redaction.url(request.url))
         for part in parts {
             let start = key.beginSection()
             switch part.kind {
             case .method: key.append(request.method.rawValue)
-            case .origin: url?.appendOrigin(to: &key)
-            case .path: url?.appendPath(to: &key)
-            case .query, .queryOnly: key.append(sorted: url?.items.filter(part.compares).map(\.canonical) ?? [])
-            case .fields(let names): key.append(fields: names, of: (redacted ?? request).headerFields)
-            case .body: (redacted.map(BodyContent.init) ?? BodyContent(request, redaction)).append(to: &key)
+            case .origin: url.appendOrigin(to: &key)
+            case .path: key.append(url.path)
+            case .query, .queryOnly: key.append(sorted: url.items.filter(part.compares).map(\.canonical))
+            case .fields(let names): key.append(fields: names, of: redacted.headerFields)
+            case .body: BodyContent(request, redaction).append(to: &key)
             }
             key.endSection(start)
         }
@@ -52,20 +52,8 @@ extension RecordedExchange.Request {
 }
 
 extension RequestMatching.Part {
-    var needsURL: Bool {
-        switch kind {
-        case .origin, .path, .query, .queryOnly: true
-        case .method, .fields, .body: false
-        }
-    }
-
     var isBody: Bool {
         if case .body = kind { return true }
-        return false
-    }
-
-    var needsFields: Bool {
-        if case .fields = kind { return true }
         return false
     }
 

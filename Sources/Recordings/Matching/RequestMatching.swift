@@ -1,4 +1,3 @@
-internal import Foundation
 public import InterceptorsTransport
 
 /// The parts of a request that must equal a recorded request's, so that its answer is played.

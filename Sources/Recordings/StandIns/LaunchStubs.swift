@@ -78,37 +78,17 @@ extension LaunchStubs: ExpressibleByArrayLiteral {
 }
 
 extension LaunchStubs: Codable {
-    private enum Element: Codable {
-        case name(String)
-        case stub(Stub)
-
-        init(from decoder: any Decoder) throws {
-            if let name = try? decoder.singleValueContainer().decode(String.self) {
-                self = .name(name)
-            } else {
-                self = .stub(try Stub(from: decoder))
-            }
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            switch self {
-            case .name(let name):
-                var container = encoder.singleValueContainer()
-                try container.encode(name)
-            case .stub(let stub): try stub.encode(to: encoder)
-            }
-        }
-    }
-
     /// Decodes a list of names and stubs.
     ///
     /// - Throws: `DecodingError`, which names the member that is wrong.
     public init(from decoder: any Decoder) throws {
         (names, stubs) = ([], [])
-        for element in try decoder.singleValueContainer().decode([Element].self) {
-            switch element {
-            case .name(let name): names.append(name)
-            case .stub(let stub): stubs.append(stub)
+        var elements = try decoder.unkeyedContainer()
+        while !elements.isAtEnd {
+            if let name = try? elements.decode(String.self) {
+                names.append(name)
+            } else {
+                stubs.append(try elements.decode(Stub.self))
             }
         }
     }
@@ -117,8 +97,9 @@ extension LaunchStubs: Codable {
     ///
     /// - Throws: `EncodingError` if an answer can't be encoded.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(names.map(Element.name) + stubs.map(Element.stub))
+        var elements = encoder.unkeyedContainer()
+        for name in names { try elements.encode(name) }
+        for stub in stubs { try elements.encode(stub) }
     }
 }
 

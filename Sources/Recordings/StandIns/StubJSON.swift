@@ -1,5 +1,5 @@
 /// Any JSON value, by its meaning: members have no order, and a number has the precision of `Double` unless it is an integer.
-enum StubJSON: Sendable, Equatable {
+enum StubJSON: Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
@@ -19,35 +19,24 @@ extension StubJSON: Codable {
             let text = "The value is nested in more than \(Self.maxDepth) levels."
             throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: text))
         }
-        if let container = try? decoder.container(keyedBy: StubKey.self) {
-            self = .object(try Self.members(of: container))
-        } else if let container = try? decoder.unkeyedContainer() {
-            self = .array(try Self.elements(of: container))
+        let value = try decoder.singleValueContainer()
+        if value.decodeNil() {
+            self = .null
+        } else if (try? decoder.container(keyedBy: AnyKey.self)) != nil {
+            self = .object(try value.decode([String: StubJSON].self))
+        } else if (try? decoder.unkeyedContainer()) != nil {
+            self = .array(try value.decode([StubJSON].self))
+        } else if let text = try? value.decode(String.self) {
+            self = .string(text)
+        } else if let bool = try? value.decode(Bool.self) {
+            self = .bool(bool)
+        } else if let integer = try? value.decode(Int64.self) {
+            self = .integer(integer)
+        } else if let unsigned = try? value.decode(UInt64.self) {
+            self = .unsigned(unsigned)
         } else {
-            self = try Self.scalar(in: decoder.singleValueContainer())
+            self = .number(try value.decode(Double.self))
         }
-    }
-
-    private static func members(of container: KeyedDecodingContainer<StubKey>) throws -> [String: StubJSON] {
-        var members: [String: StubJSON] = [:]
-        for key in container.allKeys { members[key.stringValue] = try container.decode(Self.self, forKey: key) }
-        return members
-    }
-
-    private static func elements(of container: any UnkeyedDecodingContainer) throws -> [StubJSON] {
-        var container = container
-        var elements: [StubJSON] = []
-        while !container.isAtEnd { elements.append(try container.decode(Self.self)) }
-        return elements
-    }
-
-    private static func scalar(in container: any SingleValueDecodingContainer) throws -> StubJSON {
-        if container.decodeNil() { return .null }
-        if let value = try? container.decode(String.self) { return .string(value) }
-        if let value = try? container.decode(Bool.self) { return .bool(value) }
-        if let value = try? container.decode(Int64.self) { return .integer(value) }
-        if let value = try? container.decode(UInt64.self) { return .unsigned(value) }
-        return .number(try container.decode(Double.self))
     }
 
     func encode(to encoder: any Encoder) throws {

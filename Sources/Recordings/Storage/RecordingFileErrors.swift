@@ -1,16 +1,6 @@
 internal import Foundation
 internal import InterceptorsTransport
 
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#endif
-
 extension SystemCallFailure {
     /// The error that a caller gets when a file couldn't be read.
     var unreadable: TransportError { TransportError(.unreadableFile, sentence) }
@@ -18,9 +8,9 @@ extension SystemCallFailure {
     /// The error that a caller gets when a file couldn't be written.
     var unwritable: TransportError {
         let remedy: String
-        switch code {
-        case EACCES, EPERM, EROFS: remedy = " Put the recording into a folder that this process can write."
-        case EISDIR, ENOTDIR: remedy = " A recording is a file in a folder."
+        switch POSIXErrorCode(rawValue: code) {
+        case .EACCES, .EPERM, .EROFS: remedy = " Put the recording into a folder that this process can write."
+        case .EISDIR, .ENOTDIR: remedy = " A recording is a file in a folder."
         default: remedy = isOfFullDisk ? " Free space on the disk." : ""
         }
         return TransportError(.unwritableFile, sentence + remedy)

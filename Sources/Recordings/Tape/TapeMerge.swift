@@ -20,47 +20,30 @@ struct TapeMerge {
     /// The later of two additions with the same identity counts.
     static func merged(_ entries: [RecordedExchange], _ additions: [RecordedExchange]) -> [RecordedExchange] {
         var result = RecordedExchange.identified(entries)
-        var indices: [EntryID: Int] = [:]
-        for (index, entry) in result.enumerated() { entry.id.map { indices[$0] = index } }
-        var added: [String: [Int: Placed]] = [:]
+        let indices = Dictionary(result.enumerated().map { ($1.id, $0) }) { $1 }
+        var new: [EntryID: (order: Int, exchange: RecordedExchange)] = [:]
         for (order, addition) in additions.enumerated() {
             // A line is as it was written, so it has an identity.
             guard let id = addition.id else { continue }
             if let index = indices[id] {
                 result[index] = addition
             } else {
-                added[id.series, default: [:]][id.position] = Placed(exchange: addition, order: order)
+                new[id] = (order, addition)
             }
         }
-        guard !added.isEmpty else { return result }
-        var series: [String: [(position: Int, index: Int)]] = [:]
-        for (index, entry) in result.enumerated() {
-            if let id = entry.id, added[id.series] != nil {
-                series[id.series, default: []].append((id.position, index))
-            }
+        var last: [String: Int] = [:]
+        for case let id? in result.map(\.id) { last[id.series] = max(last[id.series] ?? 0, id.position) }
+        let inOrder = new.sorted {
+            ($0.value.exchange.startedAt, $0.value.order) < ($1.value.exchange.startedAt, $1.value.order)
         }
-        var inserted: [Int: [RecordedExchange]] = [:]
-        for addition in inOrder(added) {
-            let next = addition.id.flatMap { id in series[id.series]?.first { $0.position > id.position } }
-            inserted[next?.index ?? result.count, default: []].append(addition)
+        for (id, addition) in inOrder {
+            // A later one is there if this exchange ended after a `finish`, or the clock was moved back.
+            let isLast = last[id.series, default: 0] < id.position
+            let next = isLast ? nil : result.firstIndex { $0.id?.isLater(than: id) == true }
+            result.insert(addition.exchange, at: next ?? result.count)
+            last[id.series] = max(last[id.series] ?? 0, id.position)
         }
-        let before = result.enumerated().flatMap { index, entry in (inserted[index] ?? []) + [entry] }
-        return before + (inserted[result.count] ?? [])
-    }
-
-    private struct Placed {
-        let exchange: RecordedExchange
-        /// The place among all additions.
-        let order: Int
-    }
-
-    /// The additions by time, and those of one series by position: clocks can move back.
-    private static func inOrder(_ added: [String: [Int: Placed]]) -> [RecordedExchange] {
-        let slots = added.flatMap { series, exchanges in exchanges.values.map { (series, $0) } }.sorted { one, other in
-            (one.1.exchange.startedAt, one.1.order) < (other.1.exchange.startedAt, other.1.order)
-        }
-        var rest = added.mapValues { exchanges in exchanges.sorted { $0.key > $1.key }.map(\.value.exchange) }
-        return slots.compactMap { rest[$0.0]?.popLast() }
+        return result
     }
 
     private static func decode(_ archive: Data, file: String) throws -> [RecordedExchange] {

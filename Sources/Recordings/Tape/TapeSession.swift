@@ -93,49 +93,46 @@ extension TapeSession {
         replacing old: Int?,
         _ ticket: TapeState.Ticket
     ) {
-        var result = Kept()
+        var problem: Problem?
         switch outcome {
         case .nothing: state.withLock { $0.giveBack(ticket, index) }
         case .exchange(let exchange):
             do {
-                result = try append(exchange, replacing: old, ticket)
+                problem = try append(exchange, replacing: old, ticket)
             } catch {
-                result.problem = (.notRecorded, (error as? any HTTPError)?.message ?? ErrorText.line(error))
+                problem = (.notRecorded, (error as? any HTTPError)?.message ?? ErrorText.line(error))
             }
         }
         state.withLock { state in
-            if let problem = result.problem { state.add(problem.kind, options.rules.name(of: request), problem.detail) }
-            if let id = result.id { state.record(ticket, id) }
+            if let problem { state.add(problem.kind, options.rules.name(of: request), problem.detail) }
             state.end(ticket)
         }
     }
 
-    private struct Kept {
-        /// The identity of the new line, if there is one.
-        var id: EntryID?
-        /// The problem to report, if any.
-        var problem: (kind: RecordingError.Problem.Kind, detail: String)?
-    }
+    private typealias Problem = (kind: RecordingError.Problem.Kind, detail: String)
 
-    /// Appends the line of an exchange, unless the old entry is better.
+    /// Appends the line of an exchange, unless the old entry is better. Returns the problem to report, if any.
     private func append(
         _ exchange: RecordedExchange,
         replacing old: Int?,
         _ ticket: TapeState.Ticket
-    ) throws -> Kept {
+    ) throws -> Problem? {
         let old = old.map { index.exchanges[$0] }
         let replaced = Mutex<[String]>([])
         var new = options.rules.redaction.noting { name in replaced.withLock { $0.append(name) } }.redacted(exchange)
         if let reason = new.reasonNotToReplace(old) {
             let detail = reason + " The old response stays. Delete its entry to record the new outcome."
-            return Kept(problem: (.notRecorded, detail))
+            return (.notRecorded, detail)
         }
         let id = old?.id ?? index.newID(ticket.key, ticket.ordinal, series: options.rules.series(ticket.key))
         new.id = id
         try files.append(SideLine(json: HARArchive.encode([new])).bytes)
-        state.withLock { state in state.add(replaced: replaced.withLock { $0 }) }
-        if let omission = exchange.response?.omission { return Kept(id: id, problem: (.notRecorded, omission)) }
-        return Kept(id: id, problem: old.flatMap { Drift.difference(from: $0, to: new) }.map { (.drifted, $0) })
+        state.withLock { state in
+            state.add(replaced: replaced.withLock { $0 })
+            state.record(ticket, id)
+        }
+        if let omission = exchange.response?.omission { return (.notRecorded, omission) }
+        return old.flatMap { Drift.difference(from: $0, to: new) }.map { (.drifted, $0) }
     }
 }
 

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import InterceptorsTransport
 
 /// Which entries a session has used, and what came up. A state machine: mutate it under the lock.

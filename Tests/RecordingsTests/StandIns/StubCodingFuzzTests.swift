@@ -10,7 +10,7 @@ import Testing
     private static let words = [
         "{", "}", "[", "]", ",", ":", "\"on\"", "\"GET /a\"", "\"/*\"", "\"status\"", "\"headers\"", "\"json\"",
         "\"text\"",
-        "\"body\"", "\"base64\"", "\"file\"", "\"chunks\"", "\"failure\"", "\"never\"", "\"delay\"", "\"times\"",
+        "\"untyped\"", "\"base64\"", "\"file\"", "\"chunks\"", "\"failure\"", "\"never\"", "\"delay\"", "\"times\"",
         "\"after\"",
         "\"code\"", "null", "true", "false", "0", "-1", "200", "1e309", "1e-400", "9223372036854775808", "0.1", "\"\"",
         "\"\\u0000\"", "\"\\ud800\"", "\"é\"", "\"/answers/x\"", "\"AA==\"", "\"a\"",
@@ -36,12 +36,13 @@ import Testing
     private func stub(_ generator: inout SeededGenerator) -> String {
         let values: [String: [String]] = [
             "on": ["\"GET /a\"", "\"/*\"", "\"* /x\""], "status": ["200", "999", "1e2", "null"],
-            "headers": ["{\"A\":\"b\"}", "[[\"A\",\"b\"]]", "{\"A\":[\"b\",\"c\"]}", "[]"],
-            "json": [json(&generator)], "text": ["\"é\"", "\"\\u0000\""], "body": ["\"x\""],
+            "headers": ["[[\"A\",\"b\"]]", "[[\"Content-Type\",\"a/b\"],[\"A\",\"\"]]", "[]"],
+            "json": [json(&generator)], "text": ["\"é\"", "\"\\u0000\""],
             "base64": ["\"AA==\""],
-            "file": ["\"/tmp\"", "\"/\"", "{\"path\":\"/a.json\"}"],
-            "chunks": ["[]", "[\"a\",{\"after\":1e9}]", "[{\"base64\":\"/w==\"}]"],
-            "failure": ["\"x\"", "{\"code\":\"\"}"], "never": ["true", "false"],
+            "file": ["\"/tmp\"", "\"/\"", "\"/a.json\""],
+            "chunks": ["[]", "[{\"text\":\"a\"},{\"after\":1e9}]", "[{\"base64\":\"/w==\"}]"],
+            "failure": ["{\"code\":\"x\"}", "{\"code\":\"\"}"], "never": ["true", "false"],
+            "untyped": ["true", "false"],
             "delay": ["0", "1e9", "0.1"],
             "times": ["1", "9223372036854775807"],
         ]
