@@ -1,5 +1,7 @@
-/// Thrown when TLS settings can't be used. The error is thrown when they are created, before any request. For an invalid
-/// literal, which can't throw, the error is each call's ``TransportError/underlying`` error.
+/// Thrown when TLS settings can't be used, or a signed list of pins isn't accepted.
+///
+/// An error about settings is thrown when they are created, before any request. For an invalid literal, which can't throw, and for
+/// a list of pins, the error is each call's ``TransportError/underlying`` error.
 public struct TLSConfigurationError: HTTPError, Hashable {
     /// The kind of mistake.
     public let code: HTTPErrorCode
@@ -30,6 +32,20 @@ extension HTTPErrorCode {
     public static let invalidHostPattern = Self(rawValue: "invalidHostPattern")
     /// `TLSConfigurationError`: a public key for signed pins is malformed or of an unsupported kind.
     public static let invalidPublicKey = Self(rawValue: "invalidPublicKey")
+    /// `TLSConfigurationError`: the signed list of pins or its signature couldn't be fetched.
+    public static let pinsUnavailable = Self(rawValue: "pinsUnavailable")
+    /// `TLSConfigurationError`: none of the trusted keys has made the list's signature.
+    public static let pinsNotSigned = Self(rawValue: "pinsNotSigned")
+    /// `TLSConfigurationError`, `EnvelopeError`: the content isn't in the expected format, or has a later version of the format.
+    public static let malformed = Self(rawValue: "malformed")
+    /// `TLSConfigurationError`: the list has expired.
+    public static let pinsExpired = Self(rawValue: "pinsExpired")
+    /// `TLSConfigurationError`: a newer list was accepted before.
+    public static let pinsOutdated = Self(rawValue: "pinsOutdated")
+    /// `TLSConfigurationError`: the list has no pins for the called host.
+    public static let pinsLackHost = Self(rawValue: "pinsLackHost")
+    /// `TLSConfigurationError`: the list is in use, but couldn't be written to its file.
+    public static let pinsNotSaved = Self(rawValue: "pinsNotSaved")
 }
 
 extension TLSConfigurationError {

@@ -23,7 +23,6 @@ import Testing
             TransportError(.cannotConnect, "No connection.", request: secretRequest),
             PinningError(host: "api.example.com", expected: [pin], chain: []),
             TLSConfigurationError(.keyMismatch, "The key doesn't belong to the certificate."),
-            SignedPinsError(.pinsExpired, "The list has expired."),
             DownloadError(.digestMismatch, "The content has another digest.", request: secretRequest),
             UploadError(.uploadStalled, "The server takes no more bytes.", request: secretRequest),
             BackgroundTransferError(.transferLost, "The transfer stopped.", request: secretRequest),
@@ -160,7 +159,7 @@ import Testing
 
     @Test func descriptionNamesTheRequestTheAttemptsAndTheRedirects() async throws {
         let causes: [any HTTPError.Type] = [
-            PinningError.self, TLSConfigurationError.self, SignedPinsError.self, CacheStoreError.self,
+            PinningError.self, TLSConfigurationError.self, CacheStoreError.self,
         ]
         for var error in try await Self.errors() where !causes.contains(where: { $0 == type(of: error) }) {
             let hops = (0..<20).map { number in

@@ -14,7 +14,7 @@ extension SignedPinsTests {
             try await refreshed.refresh()
             return nil
         } catch {
-            return (error as? SignedPinsError)?.code
+            return (error as? TLSConfigurationError)?.code
         }
     }
 
@@ -56,7 +56,7 @@ extension SignedPinsTests {
 
     @Test func failedFetchIsReportedOnceAndASuccessIsNot() async throws {
         let fixture = try await Fixture()
-        let reports = Mutex<[SignedPinsError]>([])
+        let reports = Mutex<[TLSConfigurationError]>([])
         let pins = try fixture.pins(report: { error in reports.withLock { $0.append(error) } })
         fixture.stub.on(.get, "/**", .status(503))
         _ = try await pins.update(for: "localhost")

@@ -24,10 +24,10 @@ struct PinList: Sendable {
     init(_ content: Data, signature: Data, keys: [PinListKey]) throws {
         let text = String(decoding: signature, as: UTF8.self).filter { !$0.isWhitespace }
         guard let bytes = Data(base64Encoded: text) else {
-            throw SignedPinsError(.pinsNotSigned, "The signature is no base64.")
+            throw TLSConfigurationError(.pinsNotSigned, "The signature is no base64.")
         }
         guard keys.contains(where: { $0.verifies(bytes, of: content) }) else {
-            throw SignedPinsError(.pinsNotSigned, "None of the keys has made the list's signature.")
+            throw TLSConfigurationError(.pinsNotSigned, "None of the keys has made the list's signature.")
         }
         self.content = content
         self.signature = signature
@@ -37,10 +37,10 @@ struct PinList: Sendable {
             decoder.dateDecodingStrategy = .iso8601
             fields = try decoder.decode(Fields.self, from: content)
         } catch {
-            throw SignedPinsError(.malformed, "The list is not in the format: \(error).")
+            throw TLSConfigurationError(.malformed, "The list is not in the format: \(error).")
         }
         guard fields.version == 1 else {
-            throw SignedPinsError(.malformed, "The list is of version \(fields.version); 1 is understood.")
+            throw TLSConfigurationError(.malformed, "The list is of version \(fields.version); 1 is understood.")
         }
         serial = fields.serial
         expires = fields.expires
@@ -48,20 +48,21 @@ struct PinList: Sendable {
             let pairs = try fields.pins.map { host, pins in
                 (try HostPattern(parsing: host), try pins.map { try CertificatePin(parsing: $0) })
             }
-            pins = try Dictionary(pairs) { _, _ in throw SignedPinsError(.malformed, "A host stands in the list twice.")
+            pins = try Dictionary(pairs) { _, _ in
+                throw TLSConfigurationError(.malformed, "A host stands in the list twice.")
             }
         } catch let error as TLSConfigurationError {
-            throw SignedPinsError(.malformed, error.message)
+            throw TLSConfigurationError(.malformed, error.message)
         }
     }
 
     /// Throws if the list has expired or is older than the last accepted list.
     func check(now: Date, lastSerial: Int64?) throws {
         guard now < expires else {
-            throw SignedPinsError(.pinsExpired, "List \(serial) has expired on \(expires).")
+            throw TLSConfigurationError(.pinsExpired, "List \(serial) has expired on \(expires).")
         }
         if let lastSerial, serial < lastSerial {
-            throw SignedPinsError(
+            throw TLSConfigurationError(
                 .pinsOutdated,
                 "List \(serial) is older than list \(lastSerial), which was accepted before."
             )

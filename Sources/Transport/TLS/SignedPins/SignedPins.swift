@@ -38,7 +38,7 @@ public final class SignedPins: Sendable {
         var lastSerial: Int64?
         var lastAttempt: Duration?
         var isFetching = false
-        var waiting: [AsyncStream<SignedPinsError?>.Continuation] = []
+        var waiting: [AsyncStream<TLSConfigurationError?>.Continuation] = []
     }
 
     private let keys: [PinListKey]
@@ -47,7 +47,7 @@ public final class SignedPins: Sendable {
     private let minimumInterval: Duration
     private let elapsed: @Sendable () -> Duration
     private let now: @Sendable () -> Date
-    private let report: @Sendable (SignedPinsError) -> Void
+    private let report: @Sendable (TLSConfigurationError) -> Void
     private let state = Mutex(State())
     // All calls that need the list wait for a single fetch, so a slow server must not hold them up for long.
     private static let timeouts = Timeouts(idle: .seconds(15), total: .seconds(30))
@@ -71,7 +71,7 @@ public final class SignedPins: Sendable {
         transport: any Transport,
         minimumInterval: Duration = .seconds(60),
         time: TimeSource = .system,
-        report: @escaping @Sendable (SignedPinsError) -> Void = { _ in }
+        report: @escaping @Sendable (TLSConfigurationError) -> Void = { _ in }
     ) {
         self.url = url
         self.report = report
@@ -95,7 +95,7 @@ public final class SignedPins: Sendable {
 
     /// Fetches the list now, regardless of `minimumInterval`, and uses it if accepted.
     ///
-    /// - Throws: ``SignedPinsError``, or `CancellationError` if the task is cancelled. The fetch then continues for other
+    /// - Throws: ``TLSConfigurationError``, or `CancellationError` if the task is cancelled. The fetch then continues for other
     ///   waiters.
     public func refresh() async throws {
         if let error = try await fetched() { throw error }
@@ -118,18 +118,18 @@ extension SignedPins {
     /// Fetches the list to learn a host's pins.
     ///
     /// - Returns: the reason for a failure, or `nil` if the current list names the host.
-    func update(for host: String) async throws -> SignedPinsError? {
+    func update(for host: String) async throws -> TLSConfigurationError? {
         let isTooEarly = state.withLock { state in
             state.lastAttempt.map { elapsed() - $0 < minimumInterval && !state.isFetching } ?? false
         }
         if isTooEarly {
-            return SignedPinsError(.pinsUnavailable, "The list was fetched less than \(minimumInterval) ago.")
+            return TLSConfigurationError(.pinsUnavailable, "The list was fetched less than \(minimumInterval) ago.")
         }
         if let error = try await fetched(), error.code != .pinsNotSaved { return error }
         let isNamed = HostPattern.candidates(for: HostPattern.normalized(host)).contains { pins(for: $0) != nil }
         return isNamed
             ? nil
-            : SignedPinsError(
+            : TLSConfigurationError(
                 .pinsLackHost,
                 "The list at \(Redaction.standard.string(for: url)) has no pins for \(host)."
             )
@@ -143,8 +143,8 @@ extension SignedPins {
 
     // Joins the fetch in progress, or starts one. The lock guards the waiters and the flag, so exactly one task fetches and
     // resumes every waiter outside the lock. The fetch isn't cancelled with the task that started it.
-    private func fetched() async throws -> SignedPinsError? {
-        let (results, continuation) = AsyncStream<SignedPinsError?>.makeStream()
+    private func fetched() async throws -> TLSConfigurationError? {
+        let (results, continuation) = AsyncStream<TLSConfigurationError?>.makeStream()
         let mustBegin = state.withLock { state in
             state.waiting.append(continuation)
             defer { state.isFetching = true }
@@ -157,7 +157,7 @@ extension SignedPins {
 
     @concurrent
     private func fetchAndTell() async {
-        var failure: SignedPinsError?
+        var failure: TLSConfigurationError?
         do {
             try await fetch()
         } catch {
@@ -176,7 +176,7 @@ extension SignedPins {
         }
     }
 
-    private func fetch() async throws(SignedPinsError) {
+    private func fetch() async throws(TLSConfigurationError) {
         let list: PinList
         do {
             let content = try await get(url)
@@ -185,10 +185,10 @@ extension SignedPins {
             let kept = file?.read(keys: keys)?.serial
             let last = [kept, serial].compactMap(\.self).max()
             try list.check(now: now(), lastSerial: last)
-        } catch let error as SignedPinsError {
+        } catch let error as TLSConfigurationError {
             throw error
         } catch {
-            throw SignedPinsError(.pinsUnavailable, ErrorText.line(error))
+            throw TLSConfigurationError(.pinsUnavailable, ErrorText.line(error))
         }
         state.withLock { state in
             state.list = list
@@ -197,7 +197,7 @@ extension SignedPins {
         do {
             try file?.write(list)
         } catch {
-            throw SignedPinsError(
+            throw TLSConfigurationError(
                 .pinsNotSaved,
                 "List \(list.serial) is in use, but could not be kept: \(ErrorText.line(error))"
             )
@@ -213,7 +213,7 @@ extension SignedPins {
         guard response.status == 200 else {
             response.body.discard()
             let place = Redaction.standard.string(for: url)
-            throw SignedPinsError(.pinsUnavailable, "\(place) was answered with status \(response.status.code).")
+            throw TLSConfigurationError(.pinsUnavailable, "\(place) was answered with status \(response.status.code).")
         }
         return try await response.body.collect(upTo: PinList.sizeLimit)
     }
