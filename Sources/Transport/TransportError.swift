@@ -42,7 +42,7 @@ extension HTTPErrorCode {
     public static let invalidRequest = Self(rawValue: "invalidRequest")
     /// `TransportError`: the URL isn't an absolute http or https URL with a host.
     public static let unsupportedURL = Self(rawValue: "unsupportedURL")
-    /// `TransportError`, `TLSConfigurationError`, `AuthenticationError`, `BackgroundTransferError`: the transport, the
+    /// `TransportError`, `TLSConfigurationError`, `AuthenticationError`, `TransferError`: the transport, the
     /// platform or the system's cryptography can't do what the request or the settings demand, so the request isn't sent.
     public static let unsupported = Self(rawValue: "unsupported")
     /// `TransportError`: the request's context forbids sending (``HTTPContext/sendingForbidden``), and nothing was sent.
@@ -64,7 +64,7 @@ extension HTTPErrorCode {
     /// `TransportError`, `DownloadError`: the received bytes aren't an HTTP response, or the content has a coding that nobody
     /// asked for.
     public static let invalidResponse = Self(rawValue: "invalidResponse")
-    /// `TransportError`, `CacheStoreError`, `UploadError`: a body is longer than the limit for reading or storing it, or than the server
+    /// `TransportError`, `CacheStoreError`, `TransferError`: a body is longer than the limit for reading or storing it, or than the server
     /// takes.
     public static let bodyTooLarge = Self(rawValue: "bodyTooLarge")
     /// `TransportError`: a one-shot body would have to be read a second time.

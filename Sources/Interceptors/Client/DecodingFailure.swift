@@ -66,7 +66,7 @@ extension HTTPErrorCode {
     public static let incompleteBody = Self(rawValue: "incompleteBody")
     /// `DecodingFailure`: the content doesn't match the type, or isn't in the decoder's format.
     public static let undecodable = Self(rawValue: "undecodable")
-    /// `StatusError`, `DecodingFailure`, `DownloadError`, `BackgroundTransferError`: the response's status isn't accepted, by
+    /// `StatusError`, `DecodingFailure`, `DownloadError`, `TransferError`: the response's status isn't accepted, by
     /// `validateStatus` or, without a check, by a typed call, has no content for a download that resumes, or isn't a success of a
     /// background transfer.
     public static let unacceptedStatus = Self(rawValue: "unacceptedStatus")

@@ -109,15 +109,15 @@ public struct BackgroundTransferSession: Sendable {
 extension BackgroundTransferSession {
     /// The conditions under which the system runs the transfers; `nil` if the process runs them.
     ///
-    /// - Throws: ``BackgroundTransferError`` with `unsupported` if the system has no such session, or if the session can't replace
+    /// - Throws: ``TransferError`` with `unsupported` if the system has no such session, or if the session can't replace
     ///   the client's transport.
-    func replacement(of client: Client) throws(BackgroundTransferError) -> SessionReplacement? {
+    func replacement(of client: Client) throws(TransferError) -> SessionReplacement? {
         guard case .system(let options) = kind else { return nil }
         let replacement = try SessionReplacement(of: client, fieldsOnRedirects: options.fieldsOnRedirects)
         #if canImport(Darwin)
         return replacement
         #else
-        throw BackgroundTransferError(
+        throw TransferError(
             .unsupported,
             "Only Apple's platforms have background sessions: use .inProcess()."
         )

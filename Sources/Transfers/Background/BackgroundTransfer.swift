@@ -55,7 +55,7 @@ extension BackgroundTransfer {
         ///   failure, the destination holds the earlier file, if any.
         /// - After an upload, the response has up to 64 KiB of content. The content is lost if the process ends between the
         ///   system's report and the delivery.
-        /// - The error is a ``BackgroundTransferError``, a `TransportError`, or a `CancellationError` after
+        /// - The error is a ``TransferError``, a `TransportError`, or a `CancellationError` after
         ///   ``BackgroundTransfers/cancel(_:)``.
         public let result: Result<HTTPResponse, any Error>
 

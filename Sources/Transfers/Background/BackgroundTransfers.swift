@@ -49,7 +49,7 @@ public final class BackgroundTransfers: Sendable {
     ///   - report: called on any thread for problems that aren't the end of a transfer, such as a record that can't be written.
     ///   - onEnd: called for each end, outside every actor. The transfer is forgotten when the closure returns. The closure must
     ///     not wait for ``eventsDelivered()``, which waits for it.
-    /// - Throws: ``BackgroundTransferError`` with `identifierInUse` or `folderInUse`, or with `unsupported` if there is no system
+    /// - Throws: ``TransferError`` with `identifierInUse` or `folderInUse`, or with `unsupported` if there is no system
     ///   session, or the system can't replace the client's transport, which has pins, say, or is a stub; `TransportError` with
     ///   `unreadableFile` or `unwritableFile` for an unusable folder. That may pass, as after the first unlock of a device.
     public init(
@@ -104,7 +104,7 @@ extension BackgroundTransfers {
     ///   - note: the app's own text about the transfer. It is kept on disk in plain form, so put no secret into it.
     ///   - allowsOtherOrigins: whether a redirect may lead to another origin. The system follows redirects in either case; by
     ///     default, such a transfer fails with `HTTPErrorCode.redirectedElsewhere`. After https, http is never allowed.
-    /// - Throws: ``BackgroundTransferError`` with `answeredByChain` or `unsupported`; `DownloadError` with `downloadInProgress`;
+    /// - Throws: ``TransferError`` with `answeredByChain` or `unsupported`; `DownloadError` with `downloadInProgress`;
     ///   `TransportError` with `unwritableFile`; errors of the chain; `CancellationError` if the task is cancelled. Nothing is
     ///   enqueued then.
     @discardableResult
@@ -127,7 +127,7 @@ extension BackgroundTransfers {
     ///     limits and closures for progress don't count.
     ///   - note: the app's own text about the transfer. It is kept on disk in plain form, so put no secret into it.
     ///   - allowsOtherOrigins: whether a redirect may lead to another origin: see ``download(_:to:note:allowsOtherOrigins:)``.
-    /// - Throws: ``BackgroundTransferError`` with `answeredByChain` or `unsupported`; `TransportError` if the body can't be read or
+    /// - Throws: ``TransferError`` with `answeredByChain` or `unsupported`; `TransportError` if the body can't be read or
     ///   written; errors of the chain; `CancellationError` if the task is cancelled. Nothing is enqueued then.
     @discardableResult
     public func upload(

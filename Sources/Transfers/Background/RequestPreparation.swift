@@ -53,7 +53,7 @@ struct RequestPreparation: Sendable {
     /// Returns the request as the chain would send it.
     ///
     /// - Parameter rejection: the 401 to the earlier attempt, if any.
-    /// - Throws: ``BackgroundTransferError`` with `answeredByChain`; errors of the chain, such as that of a refresh.
+    /// - Throws: ``TransferError`` with `answeredByChain`; errors of the chain, such as that of a refresh.
     func prepare(_ request: HTTPRequest, after rejection: Rejection? = nil) async throws -> HTTPRequest {
         let capture = RequestCapture(rejection: rejection)
         var given = request
@@ -71,7 +71,7 @@ struct RequestPreparation: Sendable {
         try Task.checkCancellation()
         guard var prepared = capture.request else {
             if let failure, !(failure is CancellationError) { throw failure }
-            throw BackgroundTransferError(
+            throw TransferError(
                 .answeredByChain,
                 "An interceptor answered the request or joined it to another one, so there is nothing to enqueue. Prepare"
                     + " background transfers with a chain that only adds what a request needs, such as fields and credentials.",

@@ -16,11 +16,11 @@ struct SessionReplacement: Sendable {
     /// The TLS settings of the client's transport.
     let tls: TLSConfiguration
 
-    /// - Throws: ``BackgroundTransferError`` with `unsupported` if the session can't replace the client's transport.
+    /// - Throws: ``TransferError`` with `unsupported` if the session can't replace the client's transport.
     init(
         of client: Client,
         fieldsOnRedirects: Set<HTTPField.Name> = []
-    ) throws(BackgroundTransferError) {
+    ) throws(TransferError) {
         let ends = client.ends
         guard ends.count == 1, let end = ends.first as? any TLSConfiguredTransport else {
             throw Self.refusal(of: "the client's transport (\(Self.names(ends)))")
@@ -36,15 +36,15 @@ struct SessionReplacement: Sendable {
         ends.map { "\(type(of: $0))" }.sorted().joined(separator: ", ")
     }
 
-    private static func refusal(of settings: String) -> BackgroundTransferError {
-        BackgroundTransferError(
+    private static func refusal(of settings: String) -> TransferError {
+        TransferError(
             .unsupported,
             "A background session can't apply \(settings), and doesn't ignore them. Use a client that sends over .platform()"
                 + " without them, or the session .inProcess()."
         )
     }
 
-    private func check(_ configuration: URLSessionConfiguration) throws(BackgroundTransferError) {
+    private func check(_ configuration: URLSessionConfiguration) throws(TransferError) {
         let (classes, usual) = (configuration.protocolClasses, URLSessionConfiguration.ephemeral.protocolClasses)
         guard classes?.map(ObjectIdentifier.init) == usual?.map(ObjectIdentifier.init) else {
             throw Self.refusal(of: "the protocolClasses of the transport's configuration")
@@ -65,7 +65,7 @@ struct SessionReplacement: Sendable {
             .filter { $0 != .authorization && redaction.isBoundToOrigin($0) && !fieldsOnRedirects.contains($0) }
         guard bound.isEmpty else {
             let names = Set(bound.map(\.rawName)).sorted().joined(separator: ", ")
-            throw BackgroundTransferError(
+            throw TransferError(
                 .unsupported,
                 "A background session follows redirects without asking, and would send \(names) to any origin. Send the"
                     + " credential in Authorization, or allow the fields: .system(fieldsOnRedirects:).",

@@ -36,7 +36,7 @@ final class SystemSession: BackgroundSession {
         let outgoing = try transport.urlRequest(for: request)
         let system = try delegate.isValid.withLock { isValid in
             guard isValid else {
-                throw BackgroundTransferError(
+                throw TransferError(
                     .transferLost,
                     "The system has ended the background session. A later launch of the app has another one.",
                     request: request

@@ -28,7 +28,7 @@ struct TransferClaim: Sendable {
 
     /// Claims the identifier and an existing folder.
     ///
-    /// - Throws: ``BackgroundTransferError`` with `identifierInUse` or `folderInUse`.
+    /// - Throws: ``TransferError`` with `identifierInUse` or `folderInUse`.
     init(_ identifier: String, _ folder: URL) throws {
         let path = (try? FileName.resolved(folder.path)) ?? folder.standardizedFileURL.path
         self.identifier = identifier
@@ -69,15 +69,15 @@ struct TransferClaim: Sendable {
         #endif
     }
 
-    private static func identifierInUse(_ identifier: String) -> BackgroundTransferError {
-        BackgroundTransferError(
+    private static func identifierInUse(_ identifier: String) -> TransferError {
+        TransferError(
             .identifierInUse,
             "The process has BackgroundTransfers with the identifier \(identifier) already. Create one, and share it."
         )
     }
 
-    private static func folderInUse(_ path: String) -> BackgroundTransferError {
-        BackgroundTransferError(
+    private static func folderInUse(_ path: String) -> TransferError {
+        TransferError(
             .folderInUse,
             "Other BackgroundTransfers keep their records in \(path), in this process or in another one. Give each a folder."
         )

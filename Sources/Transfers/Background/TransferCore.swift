@@ -357,8 +357,8 @@ extension TransferCore {
         return DownloadError(.downloadInProgress, message, request: request)
     }
 
-    private func unsupported(_ message: String, _ request: HTTPRequest) -> BackgroundTransferError {
-        BackgroundTransferError(.unsupported, message, request: request)
+    private func unsupported(_ message: String, _ request: HTTPRequest) -> TransferError {
+        TransferError(.unsupported, message, request: request)
     }
 
     private static func newID(_ random: RandomSource) -> String {

@@ -128,8 +128,8 @@ struct TransferFailure: Codable, Sendable, Hashable {
     /// The failure as an error. `TransportError` unless only this module has the code.
     var error: any Error {
         let code = HTTPErrorCode(rawValue: code)
-        guard BackgroundTransferError.ownCodes.contains(code) else { return TransportError(code, message) }
-        return BackgroundTransferError(code, message, response: response?.response())
+        guard TransferError.endsInBackground.contains(code) else { return TransportError(code, message) }
+        return TransferError(code, message, response: response?.response())
     }
 
     /// The 401 that refused the credential, if that was the failure. Another origin didn't get the credential.

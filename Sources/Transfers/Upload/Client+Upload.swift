@@ -29,7 +29,7 @@ extension Client {
     ///     never goes back, and ends with the total.
     /// - Returns: the server's response to the whole content. If that response was lost and the server doesn't repeat it, the response
     ///   that says that the content is complete.
-    /// - Throws: `DecodingFailure` if the status isn't a success; ``UploadError``; a `TransportError` with
+    /// - Throws: `DecodingFailure` if the status isn't a success; ``TransferError``; a `TransportError` with
     ///   `HTTPErrorCode.bodyNotReplayable` if the body isn't seekable; otherwise the last error, if there were too many attempts
     ///   without new bytes.
     @discardableResult
@@ -144,7 +144,7 @@ extension Client {
         if let unfinished = launches.unfinished, unfinished.target != UnfinishedUpload.Target(request) {
             let message =
                 "The unfinished upload is for another URL or method. Continue it by the same call, or leave out `from:`."
-            throw UploadError(.uploadTargetChanged, message, request: request, sentNothing: true)
+            throw TransferError(.uploadTargetChanged, message, request: request)
         }
         let version = if let version = launches.version { version } else { try await request.body.digest() }
         if let unfinished = launches.unfinished,
@@ -152,7 +152,7 @@ extension Client {
         {
             let message =
                 "The content or the protocol isn't that of the unfinished upload. Cancel it, and begin from the start."
-            throw UploadError(.uploadContentChanged, message, request: request, sentNothing: true)
+            throw TransferError(.uploadContentChanged, message, request: request, sentNothing: true)
         }
         return (length, version)
     }

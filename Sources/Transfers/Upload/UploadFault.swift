@@ -56,7 +56,7 @@ extension UploadFault {
         }
     }
 
-    func error(of request: HTTPRequest, _ response: HTTPResponse?) -> UploadError {
-        UploadError(code, message, request: request, response: response)
+    func error(of request: HTTPRequest, _ response: HTTPResponse?) -> TransferError {
+        TransferError(code, message, request: request, response: response)
     }
 }

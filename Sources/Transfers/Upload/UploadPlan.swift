@@ -16,7 +16,7 @@ enum UploadStep: Sendable, Equatable {
     case giveUp
     /// The upload ends with the 413 that refused a part, because the server has no upload to split any more.
     case giveUpAsRefused
-    /// The upload ends with an `UploadError`.
+    /// The upload ends with a `TransferError`.
     case fail(UploadFault)
 }
 

@@ -14,7 +14,7 @@ struct UploadRequests: Sendable {
     /// The request of a step.
     ///
     /// - Parameter url: the URL of the upload.
-    /// - Throws: an `UploadError` if the step needs a URL, and the server hasn't named any.
+    /// - Throws: a `TransferError` if the step needs a URL, and the server hasn't named any.
     func request(for step: UploadStep, to url: URL?, _ plan: UploadPlan) throws -> HTTPRequest {
         if case .create(let part) = step { return try makingRequest(part, isComplete: plan.isLast(part)) }
         guard let url else { throw UploadFault.unsupported.error(of: creation, nil) }

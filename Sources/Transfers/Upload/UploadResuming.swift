@@ -108,7 +108,7 @@ public struct UploadResuming: Sendable {
     /// ```
     /// - Parameters:
     ///   - unfinished: the value that an earlier launch saved, if any. Only the same content continues it, and only by the same
-    ///     method to the same URL. For any other length or version the call throws an ``UploadError`` with
+    ///     method to the same URL. For any other length or version the call throws a ``TransferError`` with
     ///     `HTTPErrorCode.uploadContentChanged`, for another target one with `HTTPErrorCode.uploadTargetChanged`. Nothing is sent then.
     ///   - version: names the version of the content, such as a file's modification date. By default the SHA-256 of the content,
     ///     which is read for it before the upload.

@@ -44,7 +44,7 @@ import Testing
         let transfers = try world.launch()
         try await transfers.download(request(), to: world.file)
         let end = await world.ends.reached(1)[0]
-        let error = try #require(end.failure as? BackgroundTransferError)
+        let error = try #require(end.failure as? TransferError)
         #expect(error.code == .unacceptedStatus && error.response?.status == 404)
         #expect(world.content == "old")
     }
@@ -78,7 +78,7 @@ import Testing
         let transfers = try world.launch([.bearerAuth("token")])
         try await transfers.download(request(), to: world.file)
         let refused = await world.ends.reached(1)[0]
-        #expect((refused.failure as? BackgroundTransferError)?.code == .redirectedElsewhere)
+        #expect((refused.failure as? TransferError)?.code == .redirectedElsewhere)
         #expect(world.content == nil)
         try await transfers.download(request(), to: world.file, allowsOtherOrigins: true)
         let end = await world.ends.reached(2)[1]
@@ -94,7 +94,7 @@ import Testing
         let transfers = try world.launch()
         try await transfers.download(request(), to: world.file, allowsOtherOrigins: true)
         let end = await world.ends.reached(1)[0]
-        #expect((end.failure as? BackgroundTransferError)?.code == .insecureRedirect && world.content == nil)
+        #expect((end.failure as? TransferError)?.code == .insecureRedirect && world.content == nil)
         #expect(world.stub.requests.count == 1)
     }
 
@@ -174,7 +174,7 @@ import Testing
     @Test func contentAndMissingFolderAreRefusedBeforeAnythingIsEnqueued() async throws {
         let world = try TransferWorld()
         let transfers = try world.launch()
-        let error = await #expect(throws: BackgroundTransferError.self) {
+        let error = await #expect(throws: TransferError.self) {
             try await transfers.download(request(filmURL, .post, "x"), to: world.file)
         }
         #expect(error?.code == .unsupported)

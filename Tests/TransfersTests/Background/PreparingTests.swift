@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test func answerOfAnInterceptorIsRefused() async throws {
-        let error = await #expect(throws: BackgroundTransferError.self) {
+        let error = await #expect(throws: TransferError.self) {
             try await prepare([.intercept { _, _ in HTTPResponse(status: 200) }])
         }
         #expect(error?.code == .answeredByChain)
@@ -175,7 +175,7 @@ import Testing
 
     #if !canImport(Darwin)
     @Test func systemSessionIsRefusedWhereThereIsNone() throws {
-        let error = #expect(throws: BackgroundTransferError.self) {
+        let error = #expect(throws: TransferError.self) {
             try BackgroundTransfers(
                 "x",
                 preparing: Client(interceptors: []),

@@ -17,7 +17,7 @@ import Testing
         transfers = try world.launch()
         let end = await world.ends.reached(1)[0]
         #expect(end.transfer == transfer)
-        #expect((end.failure as? BackgroundTransferError)?.code == .transferLost)
+        #expect((end.failure as? TransferError)?.code == .transferLost)
         await transfers?.eventsDelivered()
         #expect(world.names == [] && world.content == nil)
     }
@@ -103,7 +103,7 @@ import Testing
     @Test func secondObjectWithTheIdentifierIsRefused() throws {
         let world = try TransferWorld()
         var transfers: BackgroundTransfers? = try world.launch()
-        let error = #expect(throws: BackgroundTransferError.self) { try world.launch() }
+        let error = #expect(throws: TransferError.self) { try world.launch() }
         #expect(error?.code == .identifierInUse)
         #expect(transfers?.identifier == world.identifier)
         transfers = nil
@@ -118,7 +118,7 @@ import Testing
         let link = world.folder.file("link")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: world.records)
         for folder in [world.records, world.records.appending(path: "../records/"), link] {
-            let error = #expect(throws: BackgroundTransferError.self) { try Self.other(in: folder) }
+            let error = #expect(throws: TransferError.self) { try Self.other(in: folder) }
             #expect(error?.code == .folderInUse && error?.sentNothing == true)
         }
         #expect(transfers?.inProgress.count == 1 && world.names.count == 1)
@@ -133,7 +133,7 @@ import Testing
         // Another descriptor of this process excludes it as one of another process does.
         var descriptor: OpenedFile? = try OpenedFile.open(world.records.path, O_RDONLY)
         #expect(descriptor?.tryLock() == .locked)
-        let error = #expect(throws: BackgroundTransferError.self) { try world.launch() }
+        let error = #expect(throws: TransferError.self) { try world.launch() }
         #expect(error?.code == .folderInUse)
         descriptor = nil
         _ = try world.launch()

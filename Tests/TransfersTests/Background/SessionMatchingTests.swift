@@ -89,7 +89,7 @@ private final class LastingSession: BackgroundSession {
         let (core, _) = try await relaunched()
         try await match(core) { #expect(core.inProgress.count == 1) }
         let failure = await ends.reached(1)[0].failure
-        #expect((failure as? BackgroundTransferError)?.code == .transferLost)
+        #expect((failure as? TransferError)?.code == .transferLost)
     }
 
     @Test func endThatIsReportedBeforeThenCounts() async throws {

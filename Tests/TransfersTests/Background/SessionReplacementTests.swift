@@ -55,8 +55,8 @@ import FoundationNetworking
         ]
     }
 
-    private func refusal(_ transport: any Transport) -> BackgroundTransferError? {
-        do throws(BackgroundTransferError) {
+    private func refusal(_ transport: any Transport) -> TransferError? {
+        do throws(TransferError) {
             _ = try SessionReplacement(of: Client(interceptors: [], transport: transport))
             return nil
         } catch {
@@ -148,7 +148,7 @@ import FoundationNetworking
         var given = request()
         given.headerFields[name] = "hush"
         let client = Client(interceptors: [])
-        let error = #expect(throws: BackgroundTransferError.self) {
+        let error = #expect(throws: TransferError.self) {
             try SessionReplacement(of: client).check(given)
         }
         #expect(error?.code == .unsupported && error?.message.contains(name.rawName) == true)
@@ -168,6 +168,6 @@ import FoundationNetworking
         try SessionReplacement(of: Client(interceptors: [])).check(given)
         let redaction = Redaction.standard.adding(names: ["X-Door"])
         let client = Client(interceptors: [.followRedirects(redaction: redaction)])
-        #expect(throws: BackgroundTransferError.self) { try SessionReplacement(of: client).check(given) }
+        #expect(throws: TransferError.self) { try SessionReplacement(of: client).check(given) }
     }
 }

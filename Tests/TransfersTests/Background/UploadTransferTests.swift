@@ -58,7 +58,7 @@ import Testing
     func methodWithoutContentIsRefused(method: HTTPRequest.Method) async throws {
         let world = try TransferWorld()
         let transfers = try world.launch()
-        let error = await #expect(throws: BackgroundTransferError.self) {
+        let error = await #expect(throws: TransferError.self) {
             try await transfers.upload(request(filmURL, method, "x"))
         }
         #expect(error?.code == .unsupported && world.names == [])

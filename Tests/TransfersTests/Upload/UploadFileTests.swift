@@ -17,7 +17,7 @@ import Testing
         changingAt number: Int,
         faults: [UploadServer.Fault],
         _ change: @escaping @Sendable (URL) throws -> Void
-    ) async throws -> (UploadServer, UploadError?) {
+    ) async throws -> (UploadServer, TransferError?) {
         let folder = try TemporaryFolder()
         let file = try folder.write(content)
         let server = UploadServer(faults: (kind == 0 ? [] : [.none]) + faults)
@@ -28,7 +28,7 @@ import Testing
             return try await server.send(request)
         }
         let body = try HTTPBody(file: file)
-        let error = await #expect(throws: UploadError.self) {
+        let error = await #expect(throws: TransferError.self) {
             try await makeUploadClient(changing)
                 .upload(.raw(body, type: nil), to: "/files", resuming: .bothProtocols[kind])
         }

@@ -51,7 +51,7 @@ import Testing
         var changed = content
         changed[99] ^= 1
         for other in [changed, content.dropLast(), content + [1]] {
-            let error = await #expect(throws: UploadError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await server.client().uploadPieces(
                     Data(other),
                     resuming: .bothProtocols[kind].acrossLaunches(from: saved) { _ in }
@@ -60,7 +60,7 @@ import Testing
             #expect(error?.code == .uploadContentChanged)
             #expect(error?.sentNothing == true)
         }
-        await #expect(throws: UploadError.self) {
+        await #expect(throws: TransferError.self) {
             try await server.client().uploadPieces(
                 content,
                 resuming: .bothProtocols[1 - kind].acrossLaunches(from: saved) { _ in }
@@ -72,7 +72,7 @@ import Testing
     @Test func theCallersVersionReplacesTheDigest() async throws {
         let server = server(1)
         let saved = try await begin(server, kind: 1, version: "Monday")
-        await #expect(throws: UploadError.self) {
+        await #expect(throws: TransferError.self) {
             try await server.client().uploadPieces(
                 content,
                 resuming: .hastyTus.acrossLaunches(from: saved, version: "Tuesday") { _ in }
@@ -92,7 +92,7 @@ import Testing
         let saved = try await begin(server, kind: kind)
         let resuming = UploadResuming.bothProtocols[kind].acrossLaunches(from: saved) { _ in }
         try Data(content.reversed()).write(to: file)
-        let error = await #expect(throws: UploadError.self) {
+        let error = await #expect(throws: TransferError.self) {
             try await server.client().upload(.raw(HTTPBody(file: file), type: nil), to: "/files", resuming: resuming)
         }
         #expect(error?.code == .uploadContentChanged)
@@ -105,7 +105,7 @@ import Testing
         let server = server(0)
         let saved = try await begin(server, kind: 0)
         server.enqueue(.forget)
-        let error = await #expect(throws: UploadError.self) {
+        let error = await #expect(throws: TransferError.self) {
             try await server.client().uploadPieces(content, resuming: .hastyDraft.acrossLaunches(from: saved) { _ in })
         }
         #expect(error?.code == .uploadForgotten)
@@ -120,14 +120,14 @@ import Testing
         let content = RequestContent.raw(piecewise(content), type: "text/plain")
         let targets: [RequestTarget] = ["/other", "/files?a=1", "https://other.example/v1/files"]
         for target in targets {
-            let error = await #expect(throws: UploadError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await server.client().upload(content, to: target, resuming: resuming)
             }
             #expect(error?.code == .uploadTargetChanged)
             #expect(error?.sentNothing == true)
         }
         if kind == 0 {
-            let error = await #expect(throws: UploadError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await server.client().upload(content, to: "/files", method: .put, resuming: resuming)
             }
             #expect(error?.code == .uploadTargetChanged)

@@ -92,7 +92,7 @@ import Testing
         let server = UploadServer.with(faults: (kind == 0 ? [] : [.none]) + [.cut(after: 40)]) {
             $0.location = location
         }
-        let error = await #expect(throws: UploadError.self) {
+        let error = await #expect(throws: TransferError.self) {
             try await server.client().uploadPieces(content, resuming: .bothProtocols[kind])
         }
         #expect(error?.code == .invalidUploadResponse)
@@ -107,7 +107,7 @@ import Testing
 
     @Test func twoLocationsOfOneUploadEndIt() async throws {
         let server = UploadServer.with(faults: [.cut(after: 40)]) { $0.secondLocation = "/uploads/99" }
-        let error = await #expect(throws: UploadError.self) {
+        let error = await #expect(throws: TransferError.self) {
             try await server.client().uploadPieces(content, resuming: .hastyDraft)
         }
         #expect(error?.code == .invalidUploadResponse)
@@ -122,7 +122,7 @@ import Testing
             behavior.sendsInterims = false
         }
         let resuming: [UploadResuming] = [.draft(creation: .withoutContent, time: .hasty), .hastyTus]
-        let error = await #expect(throws: UploadError.self) {
+        let error = await #expect(throws: TransferError.self) {
             try await server.client().uploadPieces(content, resuming: resuming[kind])
         }
         #expect(error?.code == .uploadUnsupported)

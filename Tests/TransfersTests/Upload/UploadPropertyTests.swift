@@ -62,7 +62,7 @@ import Testing
                 #expect(all.last == Self.content, note)
                 #expect(counts.withLock(\.last) == 48, note)
             } catch is TransportError {
-            } catch is UploadError {
+            } catch is TransferError {
             } catch is DecodingFailure {
             }
             // A POST never becomes two uploads.
@@ -118,7 +118,7 @@ import Testing
             try await client.upload(.raw(HTTPBody(Self.content), type: nil), to: "/files", resuming: resuming)
             #expect((uploads.completed + uploads.plain).last == Self.content, "seed \(seed)")
         } catch is TransportError {
-        } catch is UploadError {
+        } catch is TransferError {
         } catch is DecodingFailure {
         }
         #expect((uploads.completed + uploads.plain).count <= 1, "seed \(seed)")

@@ -18,7 +18,7 @@ import Testing
     )
     func anUploadIsRemovedAfterAContradiction(kind: Int, lie: UploadServer.Lie) async throws {
         let server = UploadServer.lying(lie, faults: (kind == 0 ? [] : [.none]) + [.cut(after: 40)])
-        let error = await #expect(throws: UploadError.self) {
+        let error = await #expect(throws: TransferError.self) {
             try await server.client().uploadPieces(content, resuming: .bothProtocols[kind])
         }
         #expect(error?.code == .invalidUploadResponse)
@@ -29,7 +29,7 @@ import Testing
 
     @Test func anUploadThatIsCompleteTooEarlyIsRemoved() async throws {
         let server = UploadServer.lying(.completesEarly, faults: [.cut(after: 40)])
-        let error = await #expect(throws: UploadError.self) {
+        let error = await #expect(throws: TransferError.self) {
             try await server.client().uploadPieces(content, resuming: .hastyDraft)
         }
         #expect(error?.code == .invalidUploadResponse)
@@ -39,7 +39,7 @@ import Testing
     @Test(arguments: [404, 405, 500] as [HTTPResponse.Status])
     func aRefusedRemovalHidesNoError(status: HTTPResponse.Status) async throws {
         let server = UploadServer.lying(.beyondLength, faults: [.cut(after: 40), .none, .refuse(status)])
-        let error = await #expect(throws: UploadError.self) {
+        let error = await #expect(throws: TransferError.self) {
             try await server.client().uploadPieces(content, resuming: .hastyDraft)
         }
         #expect(error?.code == .invalidUploadResponse)
@@ -52,7 +52,7 @@ import Testing
             behavior.lie = .beyondLength
             behavior.location = "https://storage.example.com"
         }
-        await #expect(throws: UploadError.self) {
+        await #expect(throws: TransferError.self) {
             try await server.client()
                 .uploadPieces(content, resuming: .hastyTus, headers: [.authorization: "Bearer secret", "X-Trace": "1"])
         }
@@ -64,7 +64,7 @@ import Testing
 
     @Test func twoLocationsRemoveTheFirst() async throws {
         let server = UploadServer.with(faults: [.cut(after: 40)]) { $0.secondLocation = "/uploads/99" }
-        await #expect(throws: UploadError.self) {
+        await #expect(throws: TransferError.self) {
             try await server.client().uploadPieces(content, resuming: .hastyDraft)
         }
         #expect(server.methods == [.post, .delete])
@@ -80,7 +80,7 @@ import Testing
                 .uploadPieces(content, resuming: .draft(patience: .zero).acrossLaunches { saved.value = $0 })
         }
         let upload = try #require(saved.value)
-        await #expect(throws: UploadError.self) {
+        await #expect(throws: TransferError.self) {
             try await server.client().uploadPieces(content, resuming: .hastyDraft.acrossLaunches(from: upload) { _ in })
         }
         #expect(server.methods == [.post, .head])
@@ -88,7 +88,7 @@ import Testing
 
     @Test func contentOverTheMaximumIsRefusedBeforeItIsSent() async throws {
         let server = UploadServer.with { $0.maxSize = 50 }
-        let error = await #expect(throws: UploadError.self) {
+        let error = await #expect(throws: TransferError.self) {
             try await server.client()
                 .uploadPieces(content, resuming: .draft(creation: .withoutContent, time: .hasty))
         }

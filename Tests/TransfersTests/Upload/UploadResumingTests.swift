@@ -226,7 +226,7 @@ import Testing
 
     @Test func tusNeedsAServerWithTus() async throws {
         let server = UploadServer.with { $0.supports = false }
-        let error = await #expect(throws: UploadError.self) {
+        let error = await #expect(throws: TransferError.self) {
             try await server.client().uploadPieces(content, resuming: .hastyTus)
         }
         #expect(error?.code == .uploadUnsupported)
@@ -246,7 +246,7 @@ import Testing
 
     @Test func anUploadThatMayBeCompleteIsNotRepeated() async throws {
         let server = UploadServer(faults: [.loseResponse, .forget])
-        let error = await #expect(throws: UploadError.self) {
+        let error = await #expect(throws: TransferError.self) {
             try await server.client().uploadPieces(content, resuming: .hastyDraft)
         }
         #expect(error?.code == .uploadForgotten)
@@ -339,7 +339,7 @@ import Testing
 
     @Test func contentOverTheMaximumIsNotContinued() async throws {
         let server = UploadServer.with(faults: [.cut(after: 40)]) { $0.maxSize = 50 }
-        let error = await #expect(throws: UploadError.self) {
+        let error = await #expect(throws: TransferError.self) {
             try await server.client().uploadPieces(content, resuming: .hastyDraft)
         }
         #expect(error?.code == .bodyTooLarge)

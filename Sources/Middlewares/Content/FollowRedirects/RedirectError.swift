@@ -44,7 +44,7 @@ extension HTTPErrorCode {
     public static let invalidLocation = Self(rawValue: "invalidLocation")
     /// `RedirectError`: the redirect leads to a scheme other than http and https.
     public static let unsupportedScheme = Self(rawValue: "unsupportedScheme")
-    /// `RedirectError`, `BackgroundTransferError`: the redirect leads from https to http. In the background, the received file was
+    /// `RedirectError`, `TransferError`: the redirect leads from https to http. In the background, the received file was
     /// dropped.
     public static let insecureRedirect = Self(rawValue: "insecureRedirect")
 }
