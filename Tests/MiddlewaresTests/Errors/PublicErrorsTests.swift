@@ -23,8 +23,10 @@ import Testing
             TransportError(.cannotConnect, "No connection.", request: secretRequest),
             PinningError(host: "api.example.com", expected: [pin], chain: []),
             TLSConfigurationError(.keyMismatch, "The key doesn't belong to the certificate."),
+            TLSConfigurationError(.pinsExpired, "The list has expired."),
             DownloadError(.digestMismatch, "The content has another digest.", request: secretRequest),
             TransferError(.uploadStalled, "The server takes no more bytes.", request: secretRequest),
+            TransferError(.transferLost, "The transfer stopped.", request: secretRequest),
             ChainOrderError(.sharedResponse, "The order is wrong.", request: secretRequest),
             AuthenticationError(.signedOut, "Sign in first.", request: secretRequest),
             TransportError.unsigned(.unknownOrigin, "No origin.", request: secretRequest),
@@ -206,6 +208,10 @@ import Testing
         #expect(UnsentError.timedOut(waitingFor: "a permit", Self.secretRequest).sentNothing)
         let sent: [HTTPErrorCode] = [.timedOut, .tlsFailed, .connectionLost, .truncated, .transportFailed]
         for code in sent { #expect(!TransportError(code, "It failed.").sentNothing) }
+        let refused: [HTTPErrorCode] = [
+            .uploadTargetChanged, .answeredByChain, .identifierInUse, .folderInUse, .unsupported,
+        ]
+        for code in refused { #expect(TransferError(code, "It was refused.").sentNothing) }
     }
 
     @Test func errorsOfAResponseHoldIt() async throws {
