@@ -1,7 +1,7 @@
 public import Interceptors
 
-/// Thrown when an upload can't be continued or a background transfer can't be enqueued, and the error of a background transfer that
-/// ended without success.
+/// Thrown when an upload can't be continued, or a background transfer can't be enqueued. Also the error of a background transfer
+/// that ended without success.
 ///
 /// ```swift
 /// do {
@@ -62,7 +62,7 @@ public struct TransferError: HTTPError {
     ]
 }
 
-// Of uploads that resume.
+// The codes of resumed uploads.
 extension HTTPErrorCode {
     /// `TransferError`: the server's offset, length or URL of an upload contradicts the protocol or what was sent.
     public static let invalidUploadResponse = Self(rawValue: "invalidUploadResponse")
@@ -78,7 +78,7 @@ extension HTTPErrorCode {
     public static let uploadStalled = Self(rawValue: "uploadStalled")
 }
 
-// Of background transfers.
+// The codes of background transfers.
 extension HTTPErrorCode {
     /// `TransferError`: an interceptor of the preparing chain answered the request, so nothing was enqueued.
     public static let answeredByChain = Self(rawValue: "answeredByChain")

@@ -42,8 +42,8 @@ extension HTTPErrorCode {
     public static let invalidRequest = Self(rawValue: "invalidRequest")
     /// `TransportError`: the URL isn't an absolute http or https URL with a host.
     public static let unsupportedURL = Self(rawValue: "unsupportedURL")
-    /// `TransportError`, `TLSConfigurationError`, `AuthenticationError`, `TransferError`: the transport, the
-    /// platform or the system's cryptography can't do what the request or the settings demand, so the request isn't sent.
+    /// `TransportError`, `TLSConfigurationError`, `AuthenticationError`, `TransferError`: the transport, the platform or
+    /// the system's cryptography can't do what the request or the settings demand, so the request isn't sent.
     public static let unsupported = Self(rawValue: "unsupported")
     /// `TransportError`: the request's context forbids sending (``HTTPContext/sendingForbidden``), and nothing was sent.
     public static let sendingForbidden = Self(rawValue: "sendingForbidden")
@@ -64,8 +64,8 @@ extension HTTPErrorCode {
     /// `TransportError`, `DownloadError`: the received bytes aren't an HTTP response, or the content has a coding that nobody
     /// asked for.
     public static let invalidResponse = Self(rawValue: "invalidResponse")
-    /// `TransportError`, `CacheStoreError`, `TransferError`: a body is longer than the limit for reading or storing it, or than the server
-    /// takes.
+    /// `TransportError`, `CacheStoreError`, `TransferError`: a body is longer than the limit for reading or storing it, or
+    /// longer than the server takes.
     public static let bodyTooLarge = Self(rawValue: "bodyTooLarge")
     /// `TransportError`: a one-shot body would have to be read a second time.
     public static let bodyNotReplayable = Self(rawValue: "bodyNotReplayable")

@@ -136,7 +136,7 @@ private struct JSONParser {
     private mutating func number() -> JSONValue? {
         let start = position
         _ = takeNext("-")
-        // What follows a 0 is no part of the number.
+        // JSON allows no digit after a leading 0.
         guard takeNext("0") || takeDigits() else { return nil }
         if takeNext("."), !takeDigits() { return nil }
         if takeNext("e") || takeNext("E") {

@@ -1,9 +1,10 @@
 /// Thrown when TLS settings can't be used, or a signed list of pins isn't accepted.
 ///
-/// An error about settings is thrown when they are created, before any request. For an invalid literal, which can't throw, and for
-/// a list of pins, the error is each call's ``TransportError/underlying`` error.
+/// An error about settings is thrown when they are created, before any request. An invalid literal can't throw: its error is each
+/// call's ``TransportError/underlying`` error. An error about a list is thrown by ``SignedPins/refresh()``, and is the
+/// underlying error of a call that the list would have allowed.
 public struct TLSConfigurationError: HTTPError, Hashable {
-    /// The kind of mistake.
+    /// The kind of failure.
     public let code: HTTPErrorCode
     /// A message for a person: the mistake, and a remedy.
     public let message: String
@@ -34,17 +35,17 @@ extension HTTPErrorCode {
     public static let invalidPublicKey = Self(rawValue: "invalidPublicKey")
     /// `TLSConfigurationError`: the signed list of pins or its signature couldn't be fetched.
     public static let pinsUnavailable = Self(rawValue: "pinsUnavailable")
-    /// `TLSConfigurationError`: none of the trusted keys has made the list's signature.
+    /// `TLSConfigurationError`: none of the trusted keys has made the signature of the list of pins.
     public static let pinsNotSigned = Self(rawValue: "pinsNotSigned")
     /// `TLSConfigurationError`, `EnvelopeError`: the content isn't in the expected format, or has a later version of the format.
     public static let malformed = Self(rawValue: "malformed")
-    /// `TLSConfigurationError`: the list has expired.
+    /// `TLSConfigurationError`: the list of pins has expired.
     public static let pinsExpired = Self(rawValue: "pinsExpired")
-    /// `TLSConfigurationError`: a newer list was accepted before.
+    /// `TLSConfigurationError`: a newer list of pins was accepted before.
     public static let pinsOutdated = Self(rawValue: "pinsOutdated")
-    /// `TLSConfigurationError`: the list has no pins for the called host.
+    /// `TLSConfigurationError`: the list of pins has none for the called host.
     public static let pinsLackHost = Self(rawValue: "pinsLackHost")
-    /// `TLSConfigurationError`: the list is in use, but couldn't be written to its file.
+    /// `TLSConfigurationError`: the list of pins is in use, but couldn't be written to its file.
     public static let pinsNotSaved = Self(rawValue: "pinsNotSaved")
 }
 

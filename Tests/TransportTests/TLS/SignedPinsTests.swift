@@ -179,6 +179,12 @@ import Testing
         await expect(.pinsUnavailable, try fixture.pins())
     }
 
+    @Test func transportThatCannotUseItsOwnSettingsBringsNoList() async throws {
+        let fixture = try await Fixture()
+        fixture.stub.on(.get, "/**", .failure(TLSConfigurationError(.pinsNotSaved, "It is another transport's.")))
+        await expect(.pinsUnavailable, try fixture.pins())
+    }
+
     @Test func keyMustBeOneThatProtects() async throws {
         for text in ["", "nonsense", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n"] {
             let error = #expect(throws: TLSConfigurationError.self) { try PinListKey(pem: text) }

@@ -204,18 +204,23 @@ extension SignedPins {
         }
     }
 
-    private func get(_ url: URL) async throws -> Data {
+    private func get(_ url: URL) async throws(TLSConfigurationError) -> Data {
         var request = HTTPRequest(url: url)
         request.headerFields[.cacheControl] = "no-cache"
         request.context.responseBody = .buffered(upTo: PinList.sizeLimit)
         request.context.timeouts = Self.timeouts
-        let response = try await transport.send(request)
-        guard response.status == 200 else {
+        let status: HTTPResponse.Status
+        do {
+            let response = try await transport.send(request)
+            if response.status == 200 { return try await response.body.collect(upTo: PinList.sizeLimit) }
             response.body.discard()
-            let place = Redaction.standard.string(for: url)
-            throw TLSConfigurationError(.pinsUnavailable, "\(place) was answered with status \(response.status.code).")
+            status = response.status
+        } catch {
+            // Also an error about the TLS settings of the transport, which are other settings.
+            throw TLSConfigurationError(.pinsUnavailable, ErrorText.line(error))
         }
-        return try await response.body.collect(upTo: PinList.sizeLimit)
+        let place = Redaction.standard.string(for: url)
+        throw TLSConfigurationError(.pinsUnavailable, "\(place) was answered with status \(status.code).")
     }
 }
 
