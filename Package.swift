@@ -238,8 +238,9 @@ let package = Package(
         .testTarget(
             name: "RecordingsTests",
             dependencies: [
-                "Interceptors", "InterceptorsInsight", "InterceptorsRecordings", "InterceptorsTesting",
-                "InterceptorsTestSupport", "InterceptorsRecordingProcess", "InterceptorsMockServer",
+                "Interceptors", "InterceptorsInsight", "InterceptorsRecordings", "InterceptorsArchives",
+                "InterceptorsTesting", "InterceptorsTestSupport", "InterceptorsRecordingProcess",
+                "InterceptorsMockServer",
             ],
             swiftSettings: settings
         ),

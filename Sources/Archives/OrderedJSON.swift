@@ -1,16 +1,36 @@
 package import Foundation
 
-/// JSON whose objects keep the order of their members, so that a file that people read begins with what matters.
+/// A JSON value that keeps the order of members, duplicates and the digits of numbers.
 ///
-/// Writing can't fail: there is no case for a number that JSON can't express.
-package enum OrderedJSON {
-    case object([(name: String, value: OrderedJSON)])
+/// A file that people read begins with what matters, and an archive of another program keeps what it says.
+package enum OrderedJSON: Sendable {
+    package typealias Member = (name: String, value: OrderedJSON)
+
+    case object([Member])
     case array([OrderedJSON])
     case string(String)
-    case integer(Int64)
+    /// A number as it is written.
+    case number(String)
     case bool(Bool)
+    case null
+
+    package static func integer(_ value: some BinaryInteger) -> Self { .number(String(value)) }
+
     /// A number of microseconds, written as milliseconds with up to three decimals. Sums of such numbers are exact.
-    case milliseconds(microseconds: Int64)
+    package static func milliseconds(microseconds: Int64) -> Self {
+        let (whole, rest) = microseconds.magnitude.quotientAndRemainder(dividingBy: 1_000)
+        let sign = microseconds < 0 ? "-" : ""
+        guard rest > 0 else { return .number(sign + String(whole)) }
+        var decimals = String(rest + 1_000).dropFirst()
+        while decimals.last == "0" { decimals.removeLast() }
+        return .number("\(sign)\(whole).\(decimals)")
+    }
+
+    /// The last member with a name, as in most parsers; `nil` for any other value.
+    package subscript(_ name: String) -> OrderedJSON? {
+        guard case .object(let members) = self else { return nil }
+        return members.last { $0.name == name }?.value
+    }
 
     /// The JSON text in UTF-8.
     ///
@@ -37,7 +57,7 @@ package enum OrderedJSON {
         case .object(let members): members.isEmpty
         case .array(let elements): elements.isEmpty
         case .string(let text): text.utf8.count <= JSONWriter.lineLength
-        case .integer, .bool, .milliseconds: true
+        case .number, .bool, .null: true
         }
     }
 }
@@ -72,9 +92,9 @@ private struct JSONWriter {
             }
         case .array(let elements): list(elements, "[", "]") { $0.write($1) }
         case .string(let text): write(string: text)
-        case .integer(let number): bytes += String(number).utf8
+        case .number(let number): bytes += number.utf8
         case .bool(let value): bytes += (value ? "true" : "false").utf8
-        case .milliseconds(let microseconds): bytes += Self.milliseconds(microseconds).utf8
+        case .null: bytes += "null".utf8
         }
     }
 
@@ -96,7 +116,7 @@ private struct JSONWriter {
     mutating func writeLines(_ json: OrderedJSON, indent: Int) {
         switch json {
         case .object(let members):
-            if members.map(\.value).allSatisfy(\.isShortScalar), writeOnOneLine(json) { return }
+            if members.allSatisfy({ $0.value.isShortScalar }), writeOnOneLine(json) { return }
             lines(members, "{", "}", indent: indent) { writer, member in
                 writer.write(name: member.name)
                 writer.writeLines(member.value, indent: indent + 1)
@@ -176,15 +196,6 @@ private struct JSONWriter {
         bytes += "\\u".utf8
         bytes += repeatElement(UInt8(ascii: "0"), count: 4 - digits.utf8.count)
         bytes += digits.utf8
-    }
-
-    private static func milliseconds(_ microseconds: Int64) -> String {
-        let (whole, rest) = microseconds.magnitude.quotientAndRemainder(dividingBy: 1_000)
-        let sign = microseconds < 0 ? "-" : ""
-        guard rest > 0 else { return sign + String(whole) }
-        var decimals = String(rest + 1_000).dropFirst()
-        while decimals.last == "0" { decimals.removeLast() }
-        return "\(sign)\(whole).\(decimals)"
     }
 }
 

@@ -23,7 +23,7 @@ struct HARFile {
             "comment": isRedacted ? nil : .string(Self.warning),
             "_isRedacted": .bool(isRedacted),
         ]
-        return OrderedJSON.object([("log", log)]).data()
+        return (["log": log] as OrderedJSON).data()
     }
 
     private func page(_ call: JournalCall) -> OrderedJSON {
@@ -37,7 +37,7 @@ struct HARFile {
             "pageTimings": ["onContentLoad": -1, "onLoad": end ?? -1],
             "_decisions": decisions.isEmpty ? nil : .array(decisions),
             "_parent": call.parentID.map { .string("call_\($0)") },
-            "_omitted": call.omittedCount == 0 ? nil : .integer(Int64(call.omittedCount)),
+            "_omitted": call.omittedCount == 0 ? nil : .integer(call.omittedCount),
         ]
     }
 
@@ -75,7 +75,7 @@ struct HARFile {
             // HAR asks for a number that identifies the connection, "such as a port". Browsers show this as the server's port.
             "connection": step.remotePort.map { .string(String($0)) },
             "comment": isRunning ? "Still running when this file was written" : nil,
-            "_attempt": .integer(Int64(number)),
+            "_attempt": .integer(number),
             "_interceptors": path.isEmpty ? nil : .array(path.map { .string($0.name) }),
             "_decisions": decisions.isEmpty ? nil : .array(decisions),
             "_fromCache": isAnsweredByChain ? "memory" : nil,

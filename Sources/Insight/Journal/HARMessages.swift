@@ -30,7 +30,7 @@ enum HARMessages {
         let fields = response?.fields ?? []
         let location = response.flatMap { values(of: "location", in: $0).first } ?? ""
         return [
-            "status": .integer(Int64(status)),
+            "status": .integer(status),
             "statusText": .string(HTTPResponse.Status(code: status)?.reasonPhrase ?? ""),
             "httpVersion": .string(step.httpVersion ?? ""),
             "cookies": HARParts.setCookies(in: response.map { values(of: "set-cookie", in: $0) } ?? []),

@@ -72,10 +72,10 @@ struct JournalPageData {
 
     private mutating func call(_ call: JournalCall) -> OrderedJSON {
         [
-            "id": .integer(Int64(call.id)),
+            "id": .integer(call.id),
             "at": .integer(Int64((min(max(call.startedAt.timeIntervalSince1970, 0), 253e9) * 1_000_000).rounded())),
-            "parent": call.parentID.map { .integer(Int64($0)) },
-            "omitted": call.omittedCount == 0 ? nil : .integer(Int64(call.omittedCount)),
+            "parent": call.parentID.map { .integer($0) },
+            "omitted": call.omittedCount == 0 ? nil : .integer(call.omittedCount),
             "root": call.root.map { step($0, below: nil) },
         ]
     }
@@ -107,15 +107,15 @@ struct JournalPageData {
         return [
             "method": message.method.map { index(of: $0) },
             "url": message.url.map { index(of: $0) },
-            "status": message.status.map { .integer(Int64($0)) },
+            "status": message.status.map { .integer($0) },
             "fields": fields.isEmpty ? nil : .array(fields),
             "size": message.body.size.map { .integer($0) },
             "text": message.body.text.map { index(of: $0) },
             "stream": message.body.isStream ? 1 : nil,
             "cut": message.body.isCut ? 1 : nil,
-            "revision": message.body.revision == 0 ? nil : .integer(Int64(message.body.revision)),
+            "revision": message.body.revision == 0 ? nil : .integer(message.body.revision),
             "revisions": message.fields.allSatisfy { $0.revision == 0 }
-                ? nil : .array(message.fields.map { .integer(Int64($0.revision)) }),
+                ? nil : .array(message.fields.map { .integer($0.revision) }),
             "brief": message.isCut ? 1 : nil,
         ]
     }
@@ -133,7 +133,7 @@ struct JournalPageData {
         [
             "what": index(of: note.decision),
             "text": index(of: note.text),
-            "call": note.callID.map { .integer(Int64($0)) },
+            "call": note.callID.map { .integer($0) },
         ]
     }
 

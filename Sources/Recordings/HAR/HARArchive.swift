@@ -33,10 +33,10 @@ enum HARArchive {
         _ data: Data,
         file: (String) throws -> Data = { _ in throw POSIXError(.ENOENT) }
     ) throws -> [RecordedExchange] {
-        let root: JSONValue
+        let root: OrderedJSON
         do {
-            root = try JSONValue(parsing: data)
-        } catch let error as JSONValue.SyntaxError {
+            root = try OrderedJSON(parsing: data)
+        } catch let error as OrderedJSON.SyntaxError {
             throw HARMember.failure("it isn't JSON from line \(error.line), column \(error.column) on.")
         }
         let log = try HARMember(root, "archive").member("log")
@@ -59,6 +59,6 @@ enum HARArchive {
             "comment": comment.map { .string($0) },
             "entries": .array(exchanges.map(HAREntryEncoder.entry)),
         ]
-        return OrderedJSON.object([("log", log)]).prettyData()
+        return (["log": log] as OrderedJSON).prettyData()
     }
 }

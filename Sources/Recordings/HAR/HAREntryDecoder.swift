@@ -212,7 +212,7 @@ struct HAREntryDecoder {
     }
 }
 
-extension JSONValue {
+extension OrderedJSON {
     fileprivate func isString(_ text: String) -> Bool {
         guard case .string(let own) = self else { return false }
         return own == text

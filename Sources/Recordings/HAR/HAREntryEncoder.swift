@@ -35,7 +35,7 @@ enum HAREntryEncoder {
             "cookies": HARParts.cookies(in: request.headerFields[values: .cookie]),
             "httpVersion": "",
             "headersSize": -1,
-            "bodySize": .integer(Int64(request.body?.count ?? -1)),
+            "bodySize": .integer(request.body?.count ?? -1),
             "_omitted": request.body == nil ? .string(request.omission ?? "") : nil,
         ]
     }
@@ -47,7 +47,7 @@ enum HAREntryEncoder {
         let fields = response?.headerFields ?? [:]
         let isRedirect = response?.status.kind == .redirection
         return [
-            "status": .integer(Int64(response?.status.code ?? 0)),
+            "status": .integer(response?.status.code ?? 0),
             // A server's own phrase may be any text.
             "statusText": .string(response.flatMap { HTTPResponse.Status(code: $0.status.code)?.reasonPhrase } ?? ""),
             "headers": headers(fields),
@@ -81,7 +81,7 @@ enum HAREntryEncoder {
         let bytes = response.content
         let text = text(of: bytes)
         return [
-            "size": .integer(response.omission == nil ? Int64(bytes.count) : -1),
+            "size": .integer(response.omission == nil ? bytes.count : -1),
             "mimeType": .string(response.headerFields.first(.contentType) ?? ""),
             "text": bytes.isEmpty ? nil : .string(text.text),
             "encoding": text.isBase64 ? "base64" : nil,
@@ -93,7 +93,7 @@ enum HAREntryEncoder {
 
     private static func chunk(_ chunk: StubAnswer.Chunk) -> OrderedJSON {
         [
-            "size": .integer(Int64(chunk.bytes.count)),
+            "size": .integer(chunk.bytes.count),
             "pause": .milliseconds(microseconds: max(0, chunk.pause.wholeMicroseconds)),
         ]
     }

@@ -1,12 +1,13 @@
 internal import Foundation
+internal import InterceptorsArchives
 internal import InterceptorsTransport
 
 /// A value in an archive and its path, which errors name.
 struct HARMember {
-    let value: JSONValue
+    let value: OrderedJSON
     let path: String
 
-    init(_ value: JSONValue, _ path: String) {
+    init(_ value: OrderedJSON, _ path: String) {
         self.value = value
         self.path = path
     }

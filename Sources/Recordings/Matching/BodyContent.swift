@@ -1,11 +1,12 @@
 internal import Foundation
+internal import InterceptorsArchives
 internal import InterceptorsTransport
 
 /// A request's content without its secrets, in the form in which it is compared.
 enum BodyContent {
     /// Left out, or unreadable; equal to any other such content.
     case unknown
-    case json(JSONValue)
+    case json(OrderedJSON)
     case form([RecordedURL.Item])
     case parts([Part])
     case bytes(Data)
@@ -51,7 +52,7 @@ enum BodyContent {
         } else if let boundary = type.boundary, let content = MultipartContent(Array(bytes), boundary: boundary) {
             self = .parts(Self.parts(content, depth: depth))
         } else if type.isJSON || type.essence.isEmpty && Self.looksLikeJSON(bytes) {
-            if let json = try? JSONValue(parsing: bytes) { self = .json(json) }
+            if let json = try? OrderedJSON(parsing: bytes) { self = .json(json) }
         }
     }
 

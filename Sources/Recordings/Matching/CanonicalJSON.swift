@@ -1,4 +1,6 @@
-extension JSONValue {
+internal import InterceptorsArchives
+
+extension OrderedJSON {
     /// Appends bytes that are equal for equal values: members in the order of their names, and numbers in one spelling.
     ///
     /// Members with one name keep their order, because readers differ in which of them they use.

@@ -1,9 +1,11 @@
+internal import InterceptorsArchives
+
 /// Where two JSON values differ.
 enum JSONDifference {
     /// The path of the first difference, such as `items[2].name`, and the values there; `nil` if the values are equal.
     static func first(
-        _ recorded: JSONValue,
-        _ sent: JSONValue,
+        _ recorded: OrderedJSON,
+        _ sent: OrderedJSON,
         at path: String = ""
     ) -> (path: String, recorded: String?, sent: String?)? {
         switch (recorded, sent) {
@@ -11,7 +13,7 @@ enum JSONDifference {
             // By bytes, as in the comparison: Swift takes strings with combined and with separate accents for equal.
             let groups = [one, other].map { Dictionary(grouping: $0) { Array($0.name.utf8) } }
             var seen: Set<[UInt8]> = []
-            for name in (one + other).map(\.name) where seen.insert(Array(name.utf8)).inserted {
+            for name in (one + other).map({ $0.name }) where seen.insert(Array(name.utf8)).inserted {
                 let (left, right) = (groups[0][Array(name.utf8)] ?? [], groups[1][Array(name.utf8)] ?? [])
                 let inner = path.isEmpty ? name : "\(path).\(name)"
                 for index in 0..<max(left.count, right.count) {
@@ -43,7 +45,7 @@ enum JSONDifference {
     }
 }
 
-extension JSONValue {
+extension OrderedJSON {
     /// The value in a few words.
     fileprivate var summary: String {
         switch self {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import InterceptorsArchives
 internal import InterceptorsTransport
 
 /// How an entry that was recorded again differs from the old one, in what a client relies on: the status, the content type, and
@@ -44,11 +45,11 @@ indirect enum JSONShape: Equatable {
 
     /// The shape of a text; `nil` if it isn't JSON.
     init?(_ text: Data) {
-        guard let value = try? JSONValue(parsing: text) else { return nil }
+        guard let value = try? OrderedJSON(parsing: text) else { return nil }
         self.init(value)
     }
 
-    private init(_ value: JSONValue) {
+    private init(_ value: OrderedJSON) {
         switch value {
         case .null: self = .unknown
         case .string: self = .string

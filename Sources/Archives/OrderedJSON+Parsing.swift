@@ -1,45 +1,25 @@
-internal import Foundation
+package import Foundation
 internal import InterceptorsSyntax
 
-/// Parsed JSON that keeps what Foundation's parsers lose: the order of members, duplicates, and the digits of numbers.
-enum JSONValue: Sendable {
-    struct Member: Sendable {
-        let name: String
-        let value: JSONValue
-    }
-
-    case object([Member])
-    case array([JSONValue])
-    case string(String)
-    /// A number as it was written.
-    case number(String)
-    case bool(Bool)
-    case null
-
+extension OrderedJSON {
     /// Where text stops being JSON (RFC 8259).
-    struct SyntaxError: Error {
+    package struct SyntaxError: Error {
         /// From 1.
-        let line: Int
+        package let line: Int
         /// In bytes, from 1.
-        let column: Int
+        package let column: Int
     }
 
     /// Parses UTF-8 text, with or without a byte order mark.
     ///
     /// - Throws: ``SyntaxError``, also if the text nests deeper than 256 levels.
-    init(parsing text: Data) throws {
-        let parsed = Array(text).withUnsafeBufferPointer { bytes -> Result<JSONValue, SyntaxError> in
+    package init(parsing text: Data) throws {
+        let parsed = Array(text).withUnsafeBufferPointer { bytes -> Result<OrderedJSON, SyntaxError> in
             var parser = JSONParser(bytes)
             if let value = parser.parseWhole() { return .success(value) }
             return .failure(parser.error)
         }
         self = try parsed.get()
-    }
-
-    /// The last member with a name, as in most parsers; `nil` for any other value.
-    subscript(_ name: String) -> JSONValue? {
-        guard case .object(let members) = self else { return nil }
-        return members.last { $0.name == name }?.value
     }
 }
 
@@ -55,22 +35,22 @@ private struct JSONParser {
         position = ByteOrderMark.lengthOfUTF8(bytes)
     }
 
-    var error: JSONValue.SyntaxError {
+    var error: OrderedJSON.SyntaxError {
         let before = bytes[..<min(position, bytes.count)]
         let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        return JSONValue.SyntaxError(
+        return OrderedJSON.SyntaxError(
             line: before.count { $0 == UInt8(ascii: "\n") } + 1,
             column: before.count - lineStart + 1
         )
     }
 
-    mutating func parseWhole() -> JSONValue? {
+    mutating func parseWhole() -> OrderedJSON? {
         guard let value = value() else { return nil }
         skipWhitespace()
         return position == bytes.count ? value : nil
     }
 
-    private mutating func value() -> JSONValue? {
+    private mutating func value() -> OrderedJSON? {
         skipWhitespace()
         guard position < bytes.count, depth < Self.maxDepth else { return nil }
         depth += 1
@@ -86,8 +66,8 @@ private struct JSONParser {
         }
     }
 
-    private mutating func object() -> JSONValue? {
-        var members: [JSONValue.Member] = []
+    private mutating func object() -> OrderedJSON? {
+        var members: [OrderedJSON.Member] = []
         position += 1
         if take("}") { return .object([]) }
         repeat {
@@ -95,13 +75,13 @@ private struct JSONParser {
             guard position < bytes.count, bytes[position] == UInt8(ascii: "\""), let name = string(), take(":"),
                 let value = value()
             else { return nil }
-            members.append(JSONValue.Member(name: name, value: value))
+            members.append((name, value))
         } while take(",")
         return take("}") ? .object(members) : nil
     }
 
-    private mutating func array() -> JSONValue? {
-        var elements: [JSONValue] = []
+    private mutating func array() -> OrderedJSON? {
+        var elements: [OrderedJSON] = []
         position += 1
         if take("]") { return .array([]) }
         repeat {
@@ -133,7 +113,7 @@ private struct JSONParser {
         return text
     }
 
-    private mutating func number() -> JSONValue? {
+    private mutating func number() -> OrderedJSON? {
         let start = position
         _ = takeNext("-")
         // JSON allows no digit after a leading 0.

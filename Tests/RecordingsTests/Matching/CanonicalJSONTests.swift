@@ -1,12 +1,13 @@
 import Foundation
+import InterceptorsArchives
 import Testing
 
 @testable import InterceptorsRecordings
 
-@Suite(.againstHanging) struct JSONValueTests {
+@Suite(.againstHanging) struct CanonicalJSONTests {
     private func canonical(_ text: String) throws -> [UInt8] {
         var bytes = CanonicalBytes()
-        try JSONValue(parsing: Data(text.utf8)).append(to: &bytes)
+        try OrderedJSON(parsing: Data(text.utf8)).append(to: &bytes)
         return bytes.bytes
     }
 
@@ -37,10 +38,10 @@ import Testing
         "{\"a\":1,}", "\"\\u12\"", "'a'", "NaN", "\"\\",
     ])
     func anythingElseIsNoJSON(_ text: String) {
-        #expect(throws: JSONValue.SyntaxError.self) { try JSONValue(parsing: Data(text.utf8)) }
+        #expect(throws: OrderedJSON.SyntaxError.self) { try OrderedJSON(parsing: Data(text.utf8)) }
     }
 
     @Test func bytesThatAreNoTextAreNoJSON() {
-        #expect(throws: JSONValue.SyntaxError.self) { try JSONValue(parsing: Data([0x22, 0xFF, 0x22])) }
+        #expect(throws: OrderedJSON.SyntaxError.self) { try OrderedJSON(parsing: Data([0x22, 0xFF, 0x22])) }
     }
 }
