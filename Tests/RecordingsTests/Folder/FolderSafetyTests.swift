@@ -60,7 +60,7 @@ extension FolderPath {
         await #expect(throws: TransportError.self) { try await FilesTransport.files(in: folder).text("/pipe") }
         // Also when the FIFO takes a file's place after the listing.
         #expect(throws: FolderPath.Failure(code: EINVAL, file: "GET/pipe.txt")) {
-            try FolderPath(folder).open(["GET", "pipe.txt"])
+            try FolderPath(folder).read(["GET", "pipe.txt"], upTo: 10)
         }
         #expect(mkfifo(path + ".head", 0o600) == 0)
         #expect(try await FilesTransport.files(in: folder).text("/fine") == "fine")
@@ -73,7 +73,7 @@ extension FolderPath {
     func pathThatIsNotOfSegmentsIsRefused(path: [String]) throws {
         let (outside, folder) = try sandbox()
         let paths = FolderPath(folder)
-        #expect(throws: FolderPath.Failure.self) { try paths.open(path) }
+        #expect(throws: FolderPath.Failure.self) { try paths.read(path, upTo: 10) }
         #expect(throws: FolderPath.Failure.self) { try paths.write(Data(), to: path) }
         #expect(throws: FolderPath.Failure.self) { try paths.remove(path) }
         #expect(throws: FolderPath.Failure.self) { try paths.rename(["GET", "fine.txt"], to: "../fine.txt") }
