@@ -1,7 +1,7 @@
 /// The durations of an exchange's steps, each measured from the start of the exchange.
 ///
 /// A step that a kept-alive connection skips lasts as long as the step before it; a skipped TLS handshake lasts zero.
-public struct TransferTimings: Sendable, Hashable {
+public struct TransferTimings: Sendable, Hashable, Codable {
     /// Until the host's address was found.
     public var nameLookup: Duration
     /// Until the connection was established.

@@ -20,7 +20,7 @@ struct HARTimings: Equatable {
     ///   - duration: the attempt's duration as its caller measured it; `nil` while it runs.
     ///   - timings: the transport's cumulative durations, if it measured them. The rest of `duration`, such as waiting for a
     ///     connection, counts as `blocked`.
-    init(duration: Duration?, _ timings: JournalCall.Timings?) {
+    init(duration: Duration?, _ timings: TransferTimings?) {
         let whole = max(0, duration?.wholeMicroseconds ?? 0)
         guard let timings else {
             wait = whole

@@ -1,5 +1,5 @@
 public import Foundation
-internal import Interceptors
+public import Interceptors
 
 /// One call in a ``Journal``: what each interceptor received, changed and decided, and what went over the wire.
 ///
@@ -45,7 +45,7 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
         /// The error that left this step, in redacted form; `nil` if it returned a response, or still runs.
         public var error: Failure?
         /// The durations of the exchange's steps, if the transport measured them. Only on a transport's step.
-        public var timings: Timings?
+        public var timings: TransferTimings?
         /// The HTTP version of the response, such as `HTTP/2`, if the transport knows it. Only on a transport's step.
         public var httpVersion: String?
         /// The IP address of the connection's peer, if the transport knows it. Only on a transport's step.
@@ -153,38 +153,6 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
             self.code = code
             self.message = message
             self.isCancellation = isCancellation
-        }
-    }
-
-    /// The durations of an exchange's steps, as in `TransferTimings`.
-    public struct Timings: Sendable, Hashable, Codable {
-        /// Until the host's address was found.
-        public let nameLookup: Duration
-        /// Until the connection was established.
-        public let connect: Duration
-        /// Until the TLS handshake was complete.
-        public let tls: Duration
-        /// Until the first byte of the response arrived.
-        public let firstByte: Duration
-        /// Until the exchange ended. For a streamed response, until its head arrived.
-        public let total: Duration
-        /// Whether the exchange used a kept-alive connection.
-        public let reusedConnection: Bool
-
-        package init(
-            nameLookup: Duration,
-            connect: Duration,
-            tls: Duration,
-            firstByte: Duration,
-            total: Duration,
-            reusedConnection: Bool
-        ) {
-            self.nameLookup = nameLookup
-            self.connect = connect
-            self.tls = tls
-            self.firstByte = firstByte
-            self.total = total
-            self.reusedConnection = reusedConnection
         }
     }
 }

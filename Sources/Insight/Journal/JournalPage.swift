@@ -137,7 +137,7 @@ struct JournalPageData {
         ]
     }
 
-    private static func timings(_ timings: JournalCall.Timings) -> OrderedJSON {
+    private static func timings(_ timings: TransferTimings) -> OrderedJSON {
         let durations = [timings.nameLookup, timings.connect, timings.tls, timings.firstByte, timings.total]
         return .array(durations.map { .integer($0.wholeMicroseconds) } + [timings.reusedConnection ? 1 : 0])
     }

@@ -105,25 +105,12 @@ extension JournalCall.Step {
         case .noted(let note):
             notes.append(note)
             noteIndices.append(stepCount)
-        case .timed(let timings): if isTransport { self.timings = JournalCall.Timings(timings) }
+        case .timed(let timings): if isTransport { self.timings = timings }
         case .connected(let connection):
             guard isTransport else { return }
             (remoteAddress, remotePort) = (connection.remoteAddress, connection.remotePort)
             httpVersion = connection.httpVersion?.rawValue
         case .bodyEnded(let size): if response?.body.isStream == true { response?.body.size = size }
         }
-    }
-}
-
-extension JournalCall.Timings {
-    fileprivate init(_ timings: TransferTimings) {
-        self.init(
-            nameLookup: timings.nameLookup,
-            connect: timings.connect,
-            tls: timings.tls,
-            firstByte: timings.firstByte,
-            total: timings.total,
-            reusedConnection: timings.reusedConnection
-        )
     }
 }
