@@ -155,11 +155,12 @@ extension AuthenticationError {
         )
     }
 
-    static func unknownOrigin(of request: HTTPRequest) -> Self {
+    /// - Parameter remedy: how to name the origins.
+    static func unknownOrigin(of request: HTTPRequest, for secret: String = "token", remedy: String) -> Self {
         Self(
             .unknownOrigin,
-            "The request was not sent, because no origin is named that may receive the token. Give the Client a base URL, or"
-                + " name the origins: TokenStore(origins: [origin], …).",
+            "The request was not sent, because no origin is named that may receive the \(secret). Give the Client a base URL,"
+                + " or name the origins: \(remedy).",
             request: request
         )
     }

@@ -1,6 +1,7 @@
 import Foundation
 import InterceptorsInsight
 import InterceptorsTestSupport
+import Synchronization
 
 @testable import InterceptorsMiddlewares
 
@@ -20,7 +21,9 @@ extension Simulation {
         if !world.openBodies.isEmpty {
             world.violate("\(world.openBodies.count) bodies were neither read nor discarded.")
         }
-        for tokens in chain.stores where tokens.refresher.state.isRefreshing { world.violate("A refresh never ended.") }
+        for tokens in chain.stores where tokens.flights.withLock({ $0.flight != nil }) {
+            world.violate("A refresh never ended.")
+        }
         for check in chain.finalChecks { check() }
     }
 

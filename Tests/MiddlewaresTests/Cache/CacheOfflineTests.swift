@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func firstTokenIsNotFetchedForARequestThatSendsNothing() async throws {
-        let tokens = TokenStore(origins: [apiOrigin], fetchesFirstToken: true) { _ in
+        let tokens = TokenStore(origins: [apiOrigin], options: .init(fetchesFirstToken: true)) { _ in
             Issue.record("A refresh was begun.")
             return .new
         }

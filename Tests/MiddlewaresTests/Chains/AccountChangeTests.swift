@@ -80,7 +80,8 @@ import Testing
         let tokens = TokenStore(.init("Ada", account: "ada"), origins: [apiOrigin]) { _ in .init("Ada 2") }
         let store = MemoryCacheStore()
         #expect(try await get(tokenChain(tokens, store)).contains("Ada"))
-        _ = try await tokens.refresher.value(rejecting: tokens.refresher.state.current.generation)
+        let request = HTTPRequest(url: apiURL)
+        _ = try await tokens.value(rejecting: tokens.generation, for: request, because: .expired)
         #expect(tokens.current?.account == "ada" && tokens.current?.value == "Ada 2")
         #expect(try await get(tokenChain(tokens, store)).contains("Ada"))
         #expect(server.requests.count == 1)

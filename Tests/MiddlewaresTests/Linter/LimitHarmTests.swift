@@ -134,7 +134,7 @@ import Testing
             let token: [any Interceptor] = [.bearerAuth(tokens)]
             return [.retryOnUnauthorized(tokens)] + (isOutside ? fixed + token : token + fixed)
         }
-        let tokens = TokenStore(.old, origins: [apiOrigin], pause: .zero) { _ in .new }
+        let tokens = TokenStore(.old, origins: [apiOrigin], options: .init(pause: .zero)) { _ in .new }
         let fixed: HTTPFields = [.authorization: "Bearer old"]
         let wrong = order(tokens, [isOutside ? .headers(fixed) : .headers(forced: fixed)])
         #expect(try await InterceptorChain(wrong, transport: TokenServer(accepting: ["new"])).get() == 401)

@@ -102,7 +102,8 @@ struct RandomOrder {
     }
 
     private static func makeStore(_ account: String, _ origin: Origin) -> TokenStore {
-        TokenStore(.init("\(account)-old", account: account), origins: [origin], pause: .zero) { rejected in
+        let old = TokenStore.Token("\(account)-old", account: account)
+        return TokenStore(old, origins: [origin], options: .init(pause: .zero)) { rejected in
             .init("\(rejected?.account ?? "nobody")-new", account: rejected?.account)
         }
     }

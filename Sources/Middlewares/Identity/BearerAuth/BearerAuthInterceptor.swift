@@ -13,35 +13,35 @@ struct BearerAuthInterceptor: Interceptor {
 
     @inline(__always)
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        let withheld: WithheldToken?
+        let note: CredentialNote
         switch source {
-        case .store(let tokens): withheld = try await tokens.addToken(to: &request)
-        case .token(let token): withheld = try await token.add(to: &request)
+        case .store(let tokens): note = try await tokens.addToken(to: &request) ?? .sent
+        case .token(let token): note = try await token.add(to: &request) ?? .sent
         }
-        if let withheld {
-            return try await send(request, without: withheld, next)
-        }
-        var response = try await next(request)
-        if response.status.code == 401 { response.context.hasSentToken = true }
-        return response
-    }
-
-    // Only a 401 gets the note, because its error must explain the missing token.
-    private func send(
-        _ request: consuming HTTPRequest,
-        without withheld: WithheldToken,
-        _ next: Next
-    ) async throws -> HTTPResponse {
         do {
             var response = try await next(request)
-            if response.status.code == 401, !response.context.hasSentToken { response.context.withheldToken = withheld }
+            if response.isUnexplained { response.context.credentialNote = note }
             return response
         } catch {
-            guard var contextual = error as? any HTTPError, let response = contextual.receivedResponse,
-                response.status.code == 401, !response.context.hasSentToken
+            guard var explained = error as? any HTTPError, explained.receivedResponse?.isUnexplained == true,
+                explained.context.credentialNote == nil
             else { throw error }
-            contextual.context.withheldToken = withheld
-            throw contextual
+            explained.context.credentialNote = note
+            throw explained
+        }
+    }
+}
+
+extension HTTPResponse {
+    /// Only a 401 gets the note, because its error must explain the missing token. An inner `bearerAuth` knows it better.
+    fileprivate var isUnexplained: Bool { status.code == 401 && context.credentialNote == nil }
+}
+
+extension CredentialNote {
+    /// - Parameter parameter: the parameter that names the origins.
+    static func withheldToken(from request: HTTPRequest, _ origins: Set<Origin>?, parameter: String) -> Self {
+        withheld(from: request, origins) { target, allowed in
+            "bearerAuth added no token for \(target), because its tokens are for \(allowed). \(parameter) names the origins."
         }
     }
 }
@@ -51,7 +51,7 @@ extension BearerAuthInterceptor: PlacedInterceptor {
         switch source {
         case .store(let tokens):
             [
-                .addsCredentials(in: .authorization), .addsCredentials.of(tokens, for: tokens.knownOrigins),
+                .addsCredentials(in: .authorization), .addsCredentials.of(tokens, for: tokens.origins),
                 .awaitsRenewal,
             ]
         case .token(let token):

@@ -1,16 +1,9 @@
-internal import Synchronization
-
 /// A bearer token without a ``TokenStore``: a constant, or the result of a closure that is called for each request.
 final class BearerToken: Sendable {
     private enum Value: Sendable {
         /// The complete field; `nil` if a field can't carry the token.
         case constant(HTTPField?)
         case asked(@Sendable () async throws -> String?)
-    }
-
-    /// A call of the closure. Tasks that the closure leaves behind stop counting when the closure returns.
-    private final class Question: Sendable {
-        let isOpen = Atomic(true)
     }
 
     private let value: Value
@@ -31,13 +24,13 @@ final class BearerToken: Sendable {
 
     /// Adds the token to a request for one of the token's origins, as ``TokenStore/addToken(to:)`` does. Returns a note if the
     /// token isn't meant for the request's origin.
-    func add(to request: inout HTTPRequest) async throws -> WithheldToken? {
+    func add(to request: inout HTTPRequest) async throws -> CredentialNote? {
         guard !CredentialRefresh.isCurrent(of: self), !request.headerFields.contains(.authorization),
             request.context.authorization != .omitted
         else { return nil }
-        let (allowed, origin) = (try origins(for: request), Origin(request.url))
-        guard let origin, allowed.contains(origin) else {
-            return WithheldToken(origin: origin, allowed: Array(allowed), parameter: "bearerAuth(_:for:)")
+        let remedy = ".bearerAuth(token, for: origin)"
+        guard try request.origin(among: origins, orThrow: .unknownOrigin(of: request, remedy: remedy)) != nil else {
+            return .withheldToken(from: request, origins, parameter: "bearerAuth(_:for:)")
         }
         try request.requireUnshared(by: "bearerAuth")
         let field: HTTPField?
@@ -57,29 +50,12 @@ final class BearerToken: Sendable {
     /// Counts the closure's requests as part of a refresh: they pass the same chain without a token and wait for no permit.
     /// Otherwise each request would call the closure again, in endless recursion.
     private func answer(of ask: @Sendable () async throws -> String?) async throws -> String? {
-        let question = Question()
-        defer { question.isOpen.store(false, ordering: .relaxed) }
-        let flight = CredentialRefresh.Flight(owner: ObjectIdentifier(self)) {
-            question.isOpen.load(ordering: .relaxed)
-        }
         do {
-            return try await CredentialRefresh.$flights.withValue(CredentialRefresh.flights + [flight]) {
-                try await ask()
-            }
+            return try await CredentialRefresh.run(of: self) { try await ask() }
         } catch is CancellationError where !Task.isCancelled {
             // Only the app's own refresh was cancelled. The caller must not conclude that its call was cancelled.
             throw AuthenticationError.refreshCancelled
         }
-    }
-
-    private func origins(for request: HTTPRequest) throws -> Set<Origin> {
-        if let allowed = origins ?? request.context.clientOrigin.map({ [$0] }) { return allowed }
-        throw AuthenticationError(
-            .unknownOrigin,
-            "The request was not sent, because no origin is named that may receive the token. Give the Client a base URL, or"
-                + " name the origin: .bearerAuth(token, for: origin).",
-            request: request
-        )
     }
 }
 

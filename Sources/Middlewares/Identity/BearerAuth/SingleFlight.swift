@@ -18,27 +18,22 @@ struct Credential<Value> {
 /// | state | effect of rejecting the current generation | transition out of the state |
 /// | --- | --- | --- |
 /// | idle | starts a flight and waits for it | a rejection, ``close(_:)`` |
-/// | in flight | waits for the flight | ``finish(_:with:at:closingWith:)`` of that flight, ``replace(_:)``, ``close(_:)`` |
-/// | closed | fails with ``Outcome/closed`` | ``replace(_:)`` |
+/// | in flight | waits for the flight | its ``finish(_:with:at:closingWith:)``, ``replace(_:inNewSession:)``, ``close(_:)`` |
+/// | closed | fails with ``InterceptorsTransport/HTTPErrorCode/signedOut`` | ``replace(_:inNewSession:)`` |
 ///
 /// A flight superseded by `replace` or `close` runs to its end, but its result is discarded.
 struct SingleFlight<Value, Waiter> {
     /// The result that a waiter is resumed with.
-    enum Outcome {
-        case current(Credential<Value>)
-        case closed
-        case cancelled
-        case failed(any Error)
-    }
+    typealias Outcome = Result<Credential<Value>, any Error>
 
-    /// The action to take for a caller of ``wait(_:_:rejecting:)``.
+    /// The action to take for a caller of ``wait(_:_:rejecting:unlessStarting:)``.
     enum Step {
         /// None: the caller waits for the running flight. `count` is the number of waiters now.
         case wait(count: Int)
         /// Start this flight. The caller waits for it.
         case start(flight: Int, rejected: Value)
-        /// Resume the waiter at once.
-        case resume(Waiter, Outcome)
+        /// The caller gets this outcome at once.
+        case end(Outcome)
     }
 
     /// The waiters to resume, in the order they came, and their common outcome.
@@ -47,32 +42,25 @@ struct SingleFlight<Value, Waiter> {
         let outcome: Outcome
     }
 
-    private enum Ticket {
-        case issued
-        case cancelled
-        case waiting(Waiter)
-    }
-
     private(set) var current: Credential<Value>
     private(set) var isClosed = false
-    /// When a flight returned the current value; `nil` once a server has accepted the value, or if no flight returned it.
-    private(set) var unprovenSince: Duration?
-    /// The time at which a flight returned the current value; `nil` for a value from outside.
+    /// When a flight returned the current value; `nil` for a value from outside.
     private var renewedAt: Duration?
+    /// Whether a server has accepted the current value.
+    private var isProven = false
     /// Whether a request that was sent again with the current value was rejected again.
     private var wasRejectedAgain = false
     /// The flight whose result the waiters wait for.
     private(set) var flight: Int?
-    /// All flights still running, including superseded ones.
-    private var running: Set<Int> = []
-    private var tickets: [Int: Ticket] = [:]
-    /// The number of tickets whose callers wait.
-    private var waiterCount = 0
+    private var waiters: [(ticket: Int, waiter: Waiter)] = []
     private var lastID = 0
 
     init(_ value: Value) {
         current = Credential(value: value, generation: CredentialGeneration())
     }
+
+    /// Whether a flight returned the current value, and no server has accepted it yet.
+    var isUnproven: Bool { renewedAt != nil && !isProven }
 
     /// Whether a rejection of this generation can lead to a newer value: no sign-out has come since.
     func canRenew(_ generation: CredentialGeneration) -> Bool {
@@ -82,10 +70,10 @@ struct SingleFlight<Value, Waiter> {
     /// Whether a rejection of this generation is too early for another flight: a flight returned the value within the pause,
     /// and no server has accepted the value yet, or a request was rejected with it after it was rejected with the old value.
     func isTooSoon(after generation: CredentialGeneration, at now: Duration, pause: Duration) -> Bool {
-        guard generation == current.generation, flight == nil,
-            let since = wasRejectedAgain ? renewedAt : unprovenSince
-        else { return false }
-        return now - since < pause
+        guard generation == current.generation, flight == nil, let renewedAt, !isProven || wasRejectedAgain else {
+            return false
+        }
+        return now - renewedAt < pause
     }
 
     /// Records that a request which was sent again with the value of a generation was rejected again.
@@ -95,18 +83,13 @@ struct SingleFlight<Value, Waiter> {
 
     /// Records that a server accepted the value of this generation.
     mutating func prove(_ generation: CredentialGeneration) {
-        if generation == current.generation { unprovenSince = nil }
+        if generation == current.generation { isProven = true }
     }
 
-    /// Whether this flight has not ended yet.
-    func isRunning(_ flight: Int) -> Bool { running.contains(flight) }
-
-    /// Registers a waiter before it waits, so that its cancellation is never lost: it may arrive before, during or after
-    /// ``wait(_:_:rejecting:)``.
+    /// A number for a waiter, by which ``cancel(_:)`` finds it.
     mutating func issueTicket() -> Int {
-        let ticket = nextID()
-        tickets[ticket] = .issued
-        return ticket
+        lastID += 1
+        return lastID
     }
 
     /// Asks for a value newer than the rejected one. Without a rejected one, asks for the running flight's value, or else the
@@ -119,33 +102,21 @@ struct SingleFlight<Value, Waiter> {
         rejecting rejected: CredentialGeneration?,
         unlessStarting refusal: (any Error)? = nil
     ) -> Step {
-        if case .cancelled = tickets.removeValue(forKey: ticket) { return .resume(waiter, .cancelled) }
-        if let rejected, !canRenew(rejected) { return .resume(waiter, .closed) }
+        if let rejected, !canRenew(rejected) { return .end(.failure(AuthenticationError.signedOut)) }
         guard rejected == current.generation || (rejected == nil && flight != nil) else {
-            return .resume(waiter, .current(current))
+            return .end(.success(current))
         }
-        if let refusal, flight == nil { return .resume(waiter, .failed(refusal)) }
-        tickets[ticket] = .waiting(waiter)
-        waiterCount += 1
-        guard flight == nil else { return .wait(count: waiterCount) }
-        let flight = nextID()
+        if let refusal, flight == nil { return .end(.failure(refusal)) }
+        waiters.append((ticket, waiter))
+        guard flight == nil else { return .wait(count: waiters.count) }
+        let flight = issueTicket()
         self.flight = flight
-        running.insert(flight)
         return .start(flight: flight, rejected: current.value)
     }
 
-    /// Cancels a wait. Returns the waiter to resume with ``Outcome/cancelled``, or `nil` if it isn't waiting. The flight goes
-    /// on.
+    /// Cancels a wait. Returns the waiter to resume, or `nil` if it isn't waiting. The flight goes on.
     mutating func cancel(_ ticket: Int) -> Waiter? {
-        switch tickets[ticket] {
-        case .issued: tickets[ticket] = .cancelled
-        case .waiting(let waiter):
-            tickets[ticket] = nil
-            waiterCount -= 1
-            return waiter
-        case .cancelled, nil: break
-        }
-        return nil
+        waiters.firstIndex { $0.ticket == ticket }.map { waiters.remove(at: $0).waiter }
     }
 
     /// Ends a flight. Returns `nil` if the flight was superseded; its result is then discarded.
@@ -159,62 +130,52 @@ struct SingleFlight<Value, Waiter> {
         at now: Duration = .zero,
         closingWith final: Value? = nil
     ) -> Resumption? {
-        running.remove(flight)
         guard flight == self.flight else { return nil }
         self.flight = nil
         switch result {
         case .success(let value):
             advance(to: value)
-            (unprovenSince, renewedAt) = (now, now)
-            return Resumption(waiters: takeWaiters(), outcome: .current(current))
+            renewedAt = now
+            return Resumption(waiters: takeWaiters(), outcome: .success(current))
         case .failure(let error):
             // The waiters of a session that ends get the reason.
             let waiters = final.map { close($0).waiters } ?? takeWaiters()
-            return Resumption(waiters: waiters, outcome: .failed(error))
+            return Resumption(waiters: waiters, outcome: .failure(error))
         }
     }
 
     /// Sets a value obtained elsewhere, and supersedes the running flight. Its waiters get the new value; if the value begins
-    /// a new session, which the waiters don't belong to, they get ``Outcome/closed``.
+    /// a new session, which the waiters don't belong to, they get ``InterceptorsTransport/HTTPErrorCode/signedOut``.
     mutating func replace(_ value: Value, inNewSession: Bool = false) -> Resumption {
         isClosed = false
         flight = nil
         advance(to: value, inNewSession: inNewSession)
-        return Resumption(waiters: takeWaiters(), outcome: inNewSession ? .closed : .current(current))
+        let outcome: Outcome = inNewSession ? .failure(AuthenticationError.signedOut) : .success(current)
+        return Resumption(waiters: takeWaiters(), outcome: outcome)
     }
 
-    /// Ends the session. The waiters get ``Outcome/closed``, and nothing is refreshed until ``replace(_:)``.
+    /// Ends the session. The waiters get ``InterceptorsTransport/HTTPErrorCode/signedOut``, and nothing is refreshed until
+    /// ``replace(_:inNewSession:)``.
     mutating func close(_ value: Value) -> Resumption {
+        let resumption = replace(value, inNewSession: true)
         isClosed = true
-        flight = nil
-        advance(to: value, inNewSession: true)
-        return Resumption(waiters: takeWaiters(), outcome: .closed)
+        return resumption
     }
 
     private mutating func advance(to value: Value, inNewSession: Bool = false) {
         var generation = current.generation
         generation.number += 1
-        (unprovenSince, renewedAt, wasRejectedAgain) = (nil, nil, false)
         if inNewSession { generation.session += 1 }
+        (renewedAt, isProven, wasRejectedAgain) = (nil, false, false)
         current = Credential(value: value, generation: generation)
     }
 
     private mutating func takeWaiters() -> [Waiter] {
-        let waiting = tickets.compactMap { id, ticket in
-            if case .waiting(let waiter) = ticket { (id: id, waiter: waiter) } else { nil }
-        }
-        for (id, _) in waiting { tickets[id] = nil }
-        waiterCount = 0
-        return waiting.sorted { $0.id < $1.id }.map(\.waiter)
-    }
-
-    private mutating func nextID() -> Int {
-        lastID += 1
-        return lastID
+        defer { waiters = [] }
+        return waiters.map(\.waiter)
     }
 }
 
 extension Credential: Sendable where Value: Sendable {}
-extension SingleFlight.Outcome: Sendable where Value: Sendable {}
-extension SingleFlight.Step: Sendable where Value: Sendable, Waiter: Sendable {}
+extension SingleFlight.Step: Sendable where Value: Sendable {}
 extension SingleFlight.Resumption: Sendable where Value: Sendable, Waiter: Sendable {}

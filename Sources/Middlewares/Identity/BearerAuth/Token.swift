@@ -58,9 +58,6 @@ final class HeldToken: Sendable {
     /// The `Authorization` field, made once for all requests; `nil` if there is no token, or a field can't carry it.
     let field: HTTPField?
 
-    /// Whether there is a token.
-    let isToken: Bool
-
     typealias Token = TokenStore.Token
 
     static let none = HeldToken(token: nil, refreshAt: nil)
@@ -90,7 +87,6 @@ final class HeldToken: Sendable {
     private init(token: Token?, refreshAt: Date?) {
         self.token = token
         self.refreshAt = refreshAt
-        isToken = token != nil
         field = token.flatMap { HTTPField.bearer($0.value) }
     }
 

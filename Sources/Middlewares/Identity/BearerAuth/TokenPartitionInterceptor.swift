@@ -13,9 +13,7 @@ struct TokenPartitionInterceptor: Interceptor {
             if let token, token.account?.isEmpty ?? true { throw AuthenticationError.unknownAccount(of: request) }
             let isOmitted = request.context.authorization == .omitted
             request.context.cachePartition = isOmitted ? Self.withoutToken : token?.account ?? Self.withoutToken
-            request.context.tokenPartitions.append(
-                TokenPartition(store: ObjectIdentifier(tokens), account: token?.account)
-            )
+            request.context.authorizations[tokens].partition = TokenPartition(account: token?.account)
         }
         return try await next(request)
     }
@@ -50,20 +48,4 @@ extension Interceptor where Self == AnyInterceptor {
     /// ## Order
     /// Put `partition` outside the cache.
     public static func partition(by tokens: TokenStore) -> Self { Self(TokenPartitionInterceptor(tokens)) }
-}
-
-/// The account of a store that a request's partition was set to.
-struct TokenPartition: Sendable {
-    let store: ObjectIdentifier
-    let account: String?
-}
-
-extension HTTPContext {
-    private enum TokenPartitionsKey: HTTPContextKey { static var defaultValue: [TokenPartition] { [] } }
-
-    /// On a request: the accounts whose tokens it may carry.
-    var tokenPartitions: [TokenPartition] {
-        get { self[TokenPartitionsKey.self] }
-        set { self[TokenPartitionsKey.self] = newValue }
-    }
 }

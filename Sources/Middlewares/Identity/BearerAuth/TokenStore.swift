@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 
 /// Holds the access token of one account, refreshes it once for all waiting requests, and sends it only to its origins.
 ///
@@ -8,8 +9,10 @@ internal import Foundation
 /// ```swift
 /// let tokens = TokenStore(
 ///     keychain.load(),
-///     persist: { token in await keychain.save(token) },
-///     onSignOut: { error in Task { @MainActor in showLogIn(error) } },
+///     options: TokenStore.Options(
+///         persist: { token in await keychain.save(token) },
+///         onSignOut: { error in Task { @MainActor in showLogIn(error) } }
+///     ),
 ///     refresh: { rejected in
 ///         guard let refreshToken = rejected?.refreshToken else {
 ///             throw AuthenticationError.signedOut(because: LogInNeeded())
@@ -36,9 +39,10 @@ internal import Foundation
 ///   (`Task.isRefreshingCredential`), `bearerAuth` adds no token and `retryOnUnauthorized` passes a rejection through. The
 ///   closure must therefore add the credentials it needs, usually the refresh token. Tasks that the closure starts count too;
 ///   detached tasks don't.
-/// - Within `pause` after a refresh, a rejection of the new token starts no other refresh: the caller gets the rejection. The
-///   pause ends early when a server accepts the token, unless a request was rejected with both tokens, the old and the new. So
-///   an endpoint that rejects every token doesn't cause a refresh for each request, even if other endpoints accept them.
+/// - Within ``Options/pause`` after a refresh, a rejection of the new token starts no other refresh: the caller gets the
+///   rejection. The pause ends early when a server accepts the token, unless a request was rejected with both tokens, the old
+///   and the new. So an endpoint that rejects every token doesn't cause a refresh for each request, even if other endpoints
+///   accept them.
 /// - A closure that never returns keeps every request waiting (each can be cancelled): give its requests a timeout.
 ///
 /// ## Sessions
@@ -47,14 +51,15 @@ internal import Foundation
 /// ``InterceptorsTransport/HTTPErrorCode/signedOut``, requests carry no token, and nothing is refreshed until the next `signIn`.
 ///
 /// A refresh closure that throws ``AuthenticationError/signedOut(because:)`` ends the session too: the waiting requests fail with
-/// that error, `persist` gets `nil`, and `onSignOut` is called once. The closure of an earlier session ends no later one.
+/// that error, ``Options/persist`` gets `nil`, and ``Options/onSignOut`` is called once. The closure of an earlier session ends no
+/// later one.
 ///
 /// A request rejected after a sign-out is not sent again with a later token, so sign out before another user signs in. A
 /// redirect or a retry further outside asks for the current token, as a new request does: cancel the old user's calls.
 ///
 /// ## Without a token
 /// Until a store has a token, requests go without one, so log-ins and public endpoints work. The first rejection calls the
-/// closure with `nil`. With `fetchesFirstToken`, the first request waits for a token instead.
+/// closure with `nil`. With ``Options/fetchesFirstToken``, the first request waits for a token instead.
 ///
 /// ## Log-in through the same chain
 /// A log-in carries no token that could be rejected: its 401 means a wrong password, and the caller must see it. Omit the
@@ -69,15 +74,60 @@ internal import Foundation
 /// If the session is valid and a 401 means something else, such as a wrong password in a confirmation, use
 /// ``AuthorizationMode/notRenewed``: the request carries the token, and a rejection doesn't refresh it.
 public final class TokenStore: Sendable {
-    let refresher: CredentialRefresher<HeldToken>
-    // An array, because hashing an origin takes longer than comparing it with a token's few origins.
-    private let origins: [Origin]?
+    /// How a store keeps, refreshes and persists its token.
+    public struct Options: Sendable {
+        /// How long before its expiry a token is refreshed, 30 seconds by default. If the closure returns a token with less
+        /// than twice the leeway to live, the store refreshes the token at half its life.
+        public var leeway: Duration
+        /// Whether a request waits for `refresh(nil)` while the store has no token; by default it goes without a token.
+        public var fetchesFirstToken: Bool
+        /// The time after a refresh in which a rejection of the new token starts no other refresh; 10 seconds by default,
+        /// `.zero` for no pause. ``TokenStore`` says when it ends early. ``TokenStore/signIn(_:)`` ends the pause.
+        public var pause: Duration
+        /// Called with the token after each change, and with `nil` after a sign-out. The calls are serial, in the order of the
+        /// changes, and never contain a discarded token. No request waits for them.
+        public var persist: (@Sendable (Token?) async -> Void)?
+        /// Called once when a refresh has ended the session, with the error that the waiting requests get.
+        /// ``TokenStore/signOut()`` doesn't call it. It must return quickly.
+        public var onSignOut: @Sendable (AuthenticationError) -> Void
+        /// Called with each event, for tests.
+        var observe: @Sendable (RefreshEvent) -> Void = { _ in }
+
+        /// Creates options. Each parameter sets the property of its name.
+        public init(
+            leeway: Duration = .seconds(30),
+            fetchesFirstToken: Bool = false,
+            pause: Duration = .seconds(10),
+            persist: (@Sendable (Token?) async -> Void)? = nil,
+            onSignOut: @escaping @Sendable (AuthenticationError) -> Void = { _ in }
+        ) {
+            self.leeway = leeway
+            self.fetchesFirstToken = fetchesFirstToken
+            self.pause = pause
+            self.persist = persist
+            self.onSignOut = onSignOut
+        }
+    }
+
+    /// The closure that renews the credential.
+    enum Renewal: Sendable {
+        case token(@Sendable (_ rejected: Token?) async throws -> Token)
+        case tokenThroughClient(@Sendable (_ rejected: Token?, _ api: Client) async throws -> Token)
+        /// Renews a credential that the store doesn't hold, such as a cookie.
+        case logIn(@Sendable () async throws -> Void)
+    }
+
+    let flights: Mutex<Flights>
+    /// Whether ``SingleFlight/isUnproven`` is set: a copy outside the lock, because every response reads it. Written only
+    /// under the lock.
+    let isUnproven = Atomic(false)
+    let renewal: Renewal
     /// The origins that may get the token; `nil` if they depend on the client.
-    var knownOrigins: Set<Origin>? { origins.map(Set.init) }
-    private let leeway: Duration
-    private let fetchesFirstToken: Bool
-    private let now: @Sendable () -> Date
-    private let persistence: SerialPersister<Token?>?
+    let origins: Set<Origin>?
+    let options: Options
+    let now: @Sendable () -> Date
+    let stopwatch: Stopwatch
+    let persistence: SerialPersister<Token?>?
 
     /// Creates a store.
     ///
@@ -85,43 +135,19 @@ public final class TokenStore: Sendable {
     ///   - initial: the persisted token to start with; `nil` for none.
     ///   - origins: the origins that may get the token; `nil` for the origin of the base URL of the client that sends a
     ///     request.
-    ///   - leeway: how long before its expiry a token is refreshed, 30 seconds by default. If the closure returns a token
-    ///     with less than twice the leeway to live, the store refreshes the token at half its life.
-    ///   - fetchesFirstToken: whether a request waits for `refresh(nil)` while the store has no token; by default it goes
-    ///     without a token.
-    ///   - pause: the time after a refresh in which a rejection of the new token starts no other refresh; 10 seconds by
-    ///     default, `.zero` for no pause. ``TokenStore`` says when it ends early. ``signIn(_:)`` ends the pause.
+    ///   - options: how the token is kept, refreshed and persisted.
     ///   - time: measures the pause; its wall clock decides whether a token has expired.
-    ///   - persist: called with the token after each change, and with `nil` after a sign-out. The calls are serial, in the
-    ///     order of the changes, and never contain a discarded token. No request waits for them.
-    ///   - onSignOut: called once when a refresh has ended the session, with the error that the waiting requests get. ``signOut()``
-    ///     doesn't call it. It must return quickly.
     ///   - refresh: returns a token to replace the rejected or expired one; called with `nil` if there is no token. If the
     ///     new token has no refresh token, the store keeps the old one's (RFC 6749 §6). If it throws
     ///     ``AuthenticationError/signedOut(because:)``, the session ends.
     public convenience init(
         _ initial: Token? = nil,
         origins: Set<Origin>? = nil,
-        leeway: Duration = .seconds(30),
-        fetchesFirstToken: Bool = false,
-        pause: Duration = .seconds(10),
+        options: Options = Options(),
         time: TimeSource = .system,
-        persist: (@Sendable (Token?) async -> Void)? = nil,
-        onSignOut: @escaping @Sendable (AuthenticationError) -> Void = { _ in },
         refresh: @escaping @Sendable (_ rejected: Token?) async throws -> Token
     ) {
-        self.init(
-            initial,
-            origins: origins,
-            leeway: leeway,
-            fetchesFirstToken: fetchesFirstToken,
-            pause: pause,
-            time: time,
-            persist: persist,
-            onSignOut: onSignOut,
-            observe: { _ in },
-            renew: { rejected, _ in try await refresh(rejected) }
-        )
+        self.init(initial, origins, options, time, .token(refresh))
     }
 
     /// Creates a store whose refreshes go through the client that uses the store.
@@ -136,12 +162,8 @@ public final class TokenStore: Sendable {
     /// - Parameters:
     ///   - initial: the persisted token to start with; `nil` for none.
     ///   - origins: the origins that may get the token, as in the other initializer.
-    ///   - leeway: how long before its expiry a token is refreshed, 30 seconds by default.
-    ///   - fetchesFirstToken: whether a request waits for `refresh(nil)` while the store has no token.
-    ///   - pause: the time after a refresh in which a rejection of the new token starts no other refresh.
+    ///   - options: how the token is kept, refreshed and persisted.
     ///   - time: measures the pause; its wall clock decides whether a token has expired.
-    ///   - persist: called with the token after each change, as in the other initializer.
-    ///   - onSignOut: called once when a refresh has ended the session, as in the other initializer.
     ///   - refresh: returns a token to replace the rejected or expired one; called with `nil` if there is no token. `api` is the
     ///     client whose request needs the token. The calls of the closure go through its whole chain, without a token. If a
     ///     request that no `Client` made needs a refresh, it fails with
@@ -149,72 +171,25 @@ public final class TokenStore: Sendable {
     public convenience init(
         _ initial: Token? = nil,
         origins: Set<Origin>? = nil,
-        leeway: Duration = .seconds(30),
-        fetchesFirstToken: Bool = false,
-        pause: Duration = .seconds(10),
+        options: Options = Options(),
         time: TimeSource = .system,
-        persist: (@Sendable (Token?) async -> Void)? = nil,
-        onSignOut: @escaping @Sendable (AuthenticationError) -> Void = { _ in },
         refresh: @escaping @Sendable (_ rejected: Token?, _ api: Client) async throws -> Token
     ) {
-        self.init(
-            initial,
-            origins: origins,
-            leeway: leeway,
-            fetchesFirstToken: fetchesFirstToken,
-            pause: pause,
-            time: time,
-            persist: persist,
-            onSignOut: onSignOut,
-            needsClient: true,
-            observe: { _ in },
-            renew: { rejected, client in
-                guard let client else { throw AuthenticationError.noClient }
-                return try await refresh(rejected, client)
-            }
-        )
+        self.init(initial, origins, options, time, .tokenThroughClient(refresh))
     }
 
-    /// Creates a store whose refreshes a test can observe.
-    init(
-        _ initial: Token? = nil,
-        origins: Set<Origin>? = nil,
-        leeway: Duration = .seconds(30),
-        fetchesFirstToken: Bool = false,
-        pause: Duration = .seconds(10),
-        time: TimeSource = .system,
-        persist: (@Sendable (Token?) async -> Void)? = nil,
-        onSignOut: @escaping @Sendable (AuthenticationError) -> Void = { _ in },
-        needsClient: Bool = false,
-        observe: @escaping @Sendable (RefreshEvent) -> Void,
-        renew: @escaping @Sendable (_ rejected: Token?, _ client: Client?) async throws -> Token
-    ) {
-        self.origins = origins.map(Array.init)
-        self.leeway = leeway
-        self.fetchesFirstToken = fetchesFirstToken
+    init(_ initial: Token?, _ origins: Set<Origin>?, _ options: Options, _ time: TimeSource, _ renewal: Renewal) {
+        flights = Mutex(Flights(HeldToken(initial, leeway: options.leeway)))
+        self.origins = origins
+        self.options = options
+        self.renewal = renewal
         now = time.now
-        let persistence = persist.map(SerialPersister.init)
-        self.persistence = persistence
-        refresher = CredentialRefresher(
-            HeldToken(initial, leeway: leeway),
-            pause: pause,
-            clock: time.clock,
-            needsClient: needsClient,
-            final: HeldToken.none,
-            onSignOut: onSignOut,
-            onChange: { persistence?.enqueue($0.token) },
-            observe: observe,
-            refresh: { rejected, client in
-                var token = try await renew(rejected.token, client)
-                token.refreshToken = token.refreshToken ?? rejected.token?.refreshToken
-                token.account = token.account ?? rejected.token?.account
-                return HeldToken(received: token, at: time.now(), leeway: leeway)
-            }
-        )
+        stopwatch = Stopwatch.starting(time.clock)
+        persistence = options.persist.map(SerialPersister.init)
     }
 
     /// The current token, expired or not; `nil` if there is none.
-    public var current: Token? { refresher.current.value.token }
+    public var current: Token? { flights.withLock(\.current).value.token }
 
     /// Sets a token that was obtained outside the refresh closure, such as by a log-in.
     ///
@@ -223,23 +198,22 @@ public final class TokenStore: Sendable {
     /// with ``InterceptorsTransport/HTTPErrorCode/signedOut``, and a request sent with the last token isn't sent again with this one. If
     /// your tokens name no account, call ``signOut()`` before another user signs in.
     public func signIn(_ token: Token) {
-        refresher.replace(with: HeldToken(token, leeway: leeway)) { last in
-            last.isToken && last.token?.account != token.account
+        let held = HeldToken(token, leeway: options.leeway)
+        let resumption = change { flights in
+            let last = flights.current.value.token
+            return flights.replace(held, inNewSession: last != nil && last?.account != token.account)
         }
+        resumption.resume()
     }
 
     /// Forgets the token and ends the session.
     ///
     /// A running refresh is superseded: its token is discarded, and the waiting requests fail with
     /// ``InterceptorsTransport/HTTPErrorCode/signedOut``. Nothing is refreshed until ``signIn(_:)``.
-    public func signOut() {
-        refresher.close(with: .none)
-    }
+    public func signOut() { change { $0.close(.none) }.resume() }
 
     /// Waits until `persist` has returned for every change made so far, for instance before the process ends.
-    public func waitUntilPersisted() async {
-        await persistence?.finishPending()
-    }
+    public func waitUntilPersisted() async { await persistence?.finishPending() }
 }
 
 extension TokenStore {
@@ -259,71 +233,48 @@ extension TokenStore {
     public func authorize(_ request: inout HTTPRequest) async throws { _ = try await addToken(to: &request) }
 
     /// Does what ``authorize(_:)`` does. Returns a note if the token isn't meant for the request's origin.
-    func addToken(to request: inout HTTPRequest) async throws -> WithheldToken? {
-        let id = ObjectIdentifier(self)
-        guard !refresher.isRefreshedByCurrentTask, request.context.authorizers.first(where: { $0 == id }) == nil else {
+    func addToken(to request: inout HTTPRequest) async throws -> CredentialNote? {
+        var authorization = request.context.authorizations[self]
+        guard !CredentialRefresh.isCurrent(of: self), !authorization.isHandled else {
             request.note(
                 .tokenWithheld("the request belongs to a refresh of the token, or has been authorized already")
             )
             return nil
         }
-        request.context.authorizers.append(id)
-        let record = request.context.authorizationRecord(of: self)
-        record?.note(.withheld)
+        authorization.isHandled = true
+        request.context.authorizations[self] = authorization
+        authorization.record?.note(nil)
         guard !request.headerFields.contains(.authorization), request.context.authorization != .omitted else {
             request.note(.tokenWithheld("the request has an Authorization field, or asks for none"))
             return nil
         }
-        guard try isForRequest(request) else {
-            let allowed = origins ?? [request.context.clientOrigin].compactMap(\.self)
-            let withheld = WithheldToken(origin: Origin(request.url), allowed: allowed)
+        let remedy = "TokenStore(origins: [origin], …)"
+        guard try request.origin(among: origins, orThrow: .unknownOrigin(of: request, remedy: remedy)) != nil else {
+            let withheld = CredentialNote.withheldToken(from: request, origins, parameter: "TokenStore(origins:)")
             request.note(.tokenWithheld(withheld.note ?? ""))
             return withheld
         }
         try request.requireUnshared(by: "bearerAuth")
-
-        let (credential, isRefreshing, isClosed) = refresher.state
-        let isMissing = !credential.value.isToken && fetchesFirstToken && !isClosed
-        if request.context.sendingForbidden != nil {
-            // The cache looks up the response under the current token, even an expired one; a refresh would send a request.
-            try add(credential, to: &request, record)
-        } else if isRefreshing {
-            try add(await refresher.value(rejecting: nil, notes: request.notes), to: &request, record)
-        } else if isMissing || credential.value.isDue(at: now()) {
-            let fresh = try await refresher.value(
-                rejecting: credential.generation,
-                client: request.context.client,
-                notes: request.notes,
-                because: isMissing ? .missing : .expired
-            )
-            try add(fresh, to: &request, record)
-        } else {
-            try add(credential, to: &request, record)
+        let credential = try await credential(for: request)
+        if let partition = authorization.partition, partition.account != credential.value.token?.account {
+            throw AuthenticationError.changedAccount(of: request)
         }
+        authorization.record?.note(credential.generation)
+        guard credential.value.token != nil else { return nil }
+        guard let field = credential.value.field else { throw AuthenticationError.invalidToken(for: request) }
+        request.headerFields.append(field)
         return nil
     }
 
-    private func add(
-        _ credential: Credential<HeldToken>,
-        to request: inout HTTPRequest,
-        _ record: AuthorizationRecord?
-    ) throws {
-        if let partition = request.context.tokenPartitions.last(where: { $0.store == ObjectIdentifier(self) }),
-            partition.account != credential.value.token?.account
-        {
-            throw AuthenticationError.changedAccount(of: request)
-        }
-        record?.note(.used(credential.generation))
-        guard credential.value.isToken else { return }
-        guard let field = credential.value.field else { throw AuthenticationError.invalidToken(for: request) }
-        request.headerFields.append(field)
-    }
-
-    private func isForRequest(_ request: HTTPRequest) throws -> Bool {
-        let clientOrigin = origins == nil ? request.context.clientOrigin : nil
-        if origins == nil && clientOrigin == nil { throw AuthenticationError.unknownOrigin(of: request) }
-        guard let origin = Origin(request.url) else { return false }
-        return origins?.contains(origin) ?? (clientOrigin == origin)
+    /// The current token, or the next one if a refresh is running or due.
+    private func credential(for request: HTTPRequest) async throws -> Credential<HeldToken> {
+        let (current, isRefreshing, isClosed) = flights.withLock { ($0.current, $0.flight != nil, $0.isClosed) }
+        // The cache looks up the response under the current token, even an expired one; a refresh would send a request.
+        if request.context.sendingForbidden != nil { return current }
+        if isRefreshing { return try await value(rejecting: nil, for: request, because: .expired) }
+        let isMissing = current.value.token == nil && options.fetchesFirstToken && !isClosed
+        guard isMissing || current.value.isDue(at: now()) else { return current }
+        return try await value(rejecting: current.generation, for: request, because: isMissing ? .missing : .expired)
     }
 }
 

@@ -1,30 +1,11 @@
 /// The implementation of `.retryOnUnauthorized(…)`, documented there.
 struct RetryOnUnauthorizedInterceptor: Interceptor {
-    private let source: any UnauthorizedSource
-    private let condition: OutcomeCondition
-
-    init(_ tokens: TokenStore, when condition: OutcomeCondition = .status(401)) {
-        self.init(TokenSource(tokens: tokens), when: condition)
-    }
-
-    init(
-        origins: Set<Origin>? = nil,
-        when condition: OutcomeCondition = .status(401),
-        pause: Duration = .seconds(10),
-        time: TimeSource = .system,
-        logIn: @escaping @Sendable () async throws -> Void
-    ) {
-        self.init(SessionSource(origins: origins, pause: pause, time: time, logIn: logIn), when: condition)
-    }
-
-    init(_ source: any UnauthorizedSource, when condition: OutcomeCondition = .status(401)) {
-        self.source = source
-        self.condition = condition
-    }
+    let tokens: TokenStore
+    let condition: OutcomeCondition
 
     @inline(__always)
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        guard let record = try source.track(&request) else { return try await next(request) }
+        guard let record = try track(&request) else { return try await next(request) }
         let answer: Result<HTTPResponse, any Error>
         do {
             answer = .success(try await next(copy request))
@@ -32,21 +13,22 @@ struct RetryOnUnauthorizedInterceptor: Interceptor {
             answer = .failure(error)
         }
         guard condition.matches(answer, to: request) else {
-            if case .success(let response) = answer { source.noteAnswer(response, to: record) }
+            if case .success(let response) = answer { tokens.noteAnswer(response, to: record) }
             return try answer.get()
         }
         guard !answer.hasChangedMethod, isRepeatable(request, after: answer) else {
             request.note(.notRefreshed("the server may have acted on an earlier attempt"))
             return try answer.get()
         }
-        guard let rejected = source.generation(rejectedBy: answer, to: record) else {
+        guard let rejected = record.generation(in: answer.answered), tokens.isWorthRenewing(rejected) else {
             request.note(
                 .notRefreshed("the request carried no credential of the store, or a refresh has just been made")
             )
             return try answer.get()
         }
         answer.answered?.body.discard()
-        try await source.renew(rejected, record, copy request, because: .outcome(answer))
+        let renewed = try await tokens.value(rejecting: rejected, for: copy request, because: .outcome(answer))
+        if tokens.isForLogIns { record.note(renewed.generation) }
         guard request.body.isReadable else {
             throw TransportError(
                 .bodyNotReplayable,
@@ -57,6 +39,28 @@ struct RetryOnUnauthorizedInterceptor: Interceptor {
             )
         }
         return try await sendAgain(request, next, record)
+    }
+
+    /// Prepares a request for one run of the rest of the chain. Returns `nil` if the request's outcome isn't handled here.
+    private func track(_ request: inout HTTPRequest) throws -> AuthorizationRecord? {
+        // If two interceptors have the same store, the outer one does the work. Requests of the refresh need no exception:
+        // the store adds no token to them, so a response can't reject one.
+        var authorization = request.context.authorizations[tokens]
+        guard request.context.authorization == .automatic, authorization.record == nil else { return nil }
+        if authorization.isHandled { throw AuthenticationError.wrongOrder(of: request) }
+        let record: AuthorizationRecord
+        if tokens.isForLogIns {
+            // Requests carry no recognisable sign of the session, so the record notes its generation up front.
+            guard !CredentialRefresh.isCurrent(of: tokens), let origin = Origin(request.url) else { return nil }
+            let origins = tokens.origins ?? [request.context.clientOrigin ?? origin]
+            guard origins.contains(origin) else { return nil }
+            record = AuthorizationRecord(tokens.generation, origins: origins)
+        } else {
+            record = AuthorizationRecord()
+        }
+        authorization.record = record
+        request.context.authorizations[tokens] = authorization
+        return record
     }
 
     /// Whether the request may be sent again after an inner `retry`: the server may have acted on an attempt before it rejected
@@ -78,13 +82,15 @@ struct RetryOnUnauthorizedInterceptor: Interceptor {
         do {
             let response = try await next(copy request)
             if condition.matches(.success(response), to: request) {
-                source.noteRejectedAgain(record)
+                tokens.noteRejectedAgain(response, to: record)
             } else {
-                source.noteAnswer(response, to: record)
+                tokens.noteAnswer(response, to: record)
             }
             return response
         } catch {
-            if condition.matches(.failure(error), to: request) { source.noteRejectedAgain(record) }
+            if condition.matches(.failure(error), to: request) {
+                tokens.noteRejectedAgain(error.receivedResponse, to: record)
+            }
             throw error
         }
     }
@@ -92,7 +98,7 @@ struct RetryOnUnauthorizedInterceptor: Interceptor {
 
 extension RetryOnUnauthorizedInterceptor: PlacedInterceptor {
     var placement: Placement {
-        [source.store.map { .renewsCredentials.of($0, for: $0.knownOrigins) } ?? .renewsCredentials]
+        [tokens.isForLogIns ? .renewsCredentials : .renewsCredentials.of(tokens, for: tokens.origins)]
     }
 }
 
@@ -130,7 +136,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///   method: the server has already acted on the request. If a request isn't idempotent, its rejection goes to the caller
     ///   when the server may have acted on an earlier attempt of an inner `retry`.
     /// - A rejection of a new credential within `pause` after its refresh also goes to the caller, if no server has accepted
-    ///   the credential yet, or if a request was rejected with it a second time. The ``TokenStore`` or the factory sets
+    ///   the credential yet, or if a request was rejected with it a second time. ``TokenStore/Options`` or the factory set
     ///   `pause`.
     /// - If the body can't be sent again, the call fails with `HTTPErrorCode.bodyNotReplayable` after the refresh, so
     ///   that the caller's next call with a new body succeeds.
@@ -148,7 +154,7 @@ extension Interceptor where Self == AnyInterceptor {
         _ tokens: TokenStore,
         when condition: OutcomeCondition = .status(401)
     ) -> Self {
-        Self(RetryOnUnauthorizedInterceptor(tokens, when: condition))
+        Self(RetryOnUnauthorizedInterceptor(tokens: tokens, condition: condition))
     }
 
     /// Logs in again when a server rejects the session, and runs the rest of the chain again, once. The interceptor's copies
@@ -174,6 +180,6 @@ extension Interceptor where Self == AnyInterceptor {
         time: TimeSource = .system,
         logIn: @escaping @Sendable () async throws -> Void
     ) -> Self {
-        Self(RetryOnUnauthorizedInterceptor(origins: origins, when: condition, pause: pause, time: time, logIn: logIn))
+        retryOnUnauthorized(TokenStore(nil, origins, .init(pause: pause), time, .logIn(logIn)), when: condition)
     }
 }

@@ -79,7 +79,7 @@ func counting(_ tally: Tally) -> @Sendable (RefreshEvent) -> Void {
 }
 
 extension TokenStore {
-    /// A store whose refreshes a test observes, and whose closure needs no client.
+    /// A store whose refreshes a test observes.
     convenience init(
         _ initial: Token? = nil,
         origins: Set<Origin>? = nil,
@@ -92,17 +92,14 @@ extension TokenStore {
         observe: @escaping @Sendable (RefreshEvent) -> Void,
         refresh: @escaping @Sendable (_ rejected: Token?) async throws -> Token
     ) {
-        self.init(
-            initial,
-            origins: origins,
+        var options = Options(
             leeway: leeway,
             fetchesFirstToken: fetchesFirstToken,
             pause: pause,
-            time: time,
             persist: persist,
-            onSignOut: onSignOut,
-            observe: observe,
-            renew: { rejected, _ in try await refresh(rejected) }
+            onSignOut: onSignOut
         )
+        options.observe = observe
+        self.init(initial, origins: origins, options: options, time: time, refresh: refresh)
     }
 }

@@ -13,7 +13,7 @@ struct AuthorizationModeTests {
     }
 
     private func store(_ token: TokenStore.Token?, fetchesFirstToken: Bool = false) -> TokenStore {
-        TokenStore(token, origins: [apiOrigin], fetchesFirstToken: fetchesFirstToken) { _ in
+        TokenStore(token, origins: [apiOrigin], options: .init(fetchesFirstToken: fetchesFirstToken)) { _ in
             Issue.record("Nothing is to be refreshed.")
             return .new
         }

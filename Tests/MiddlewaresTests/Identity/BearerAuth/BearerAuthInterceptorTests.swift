@@ -100,8 +100,7 @@ struct BearerAuthInterceptorTests {
         let server = TokenServer(accepting: ["old", "new"])
         let now = Shared(Date(timeIntervalSince1970: 0))
         let token = TokenStore.Token("old", expiresAt: Date(timeIntervalSince1970: 100))
-        let tokens = TokenStore(token, origins: [apiOrigin], leeway: .seconds(30), time: TimeSource(now: { now.value }))
-        { rejected in
+        let tokens = TokenStore(token, origins: [apiOrigin], time: TimeSource(now: { now.value })) { rejected in
             #expect(rejected == token)
             return .new
         }
@@ -174,7 +173,7 @@ struct BearerAuthInterceptorTests {
 
     @Test func firstTokenIsFetchedBeforeSendingWhereAskedFor() async throws {
         let server = TokenServer(accepting: ["new"])
-        let tokens = TokenStore(origins: [apiOrigin], fetchesFirstToken: true) { rejected in
+        let tokens = TokenStore(origins: [apiOrigin], options: .init(fetchesFirstToken: true)) { rejected in
             #expect(rejected == nil)
             return .new
         }

@@ -26,6 +26,7 @@ import Testing
                     switch event {
                     case .waiting: waiting.count()
                     case .ended: ended.open()
+                    case .changed: break
                     }
                 },
                 refresh: { [began, mayEnd, calls] _ in
@@ -138,7 +139,7 @@ import Testing
         let tokens = TokenStore(
             .old,
             origins: [apiOrigin],
-            onSignOut: { _ in Issue.record("This session goes on.") },
+            options: .init(onSignOut: { _ in Issue.record("This session goes on.") }),
             refresh: { _ in
                 _ = try await server.get()
                 return .new
@@ -159,7 +160,7 @@ import Testing
         let tokens = TokenStore(
             expired,
             origins: [apiOrigin],
-            onSignOut: { _ in endings.count() },
+            options: .init(onSignOut: { _ in endings.count() }),
             refresh: { _ in throw AuthenticationError.signedOut(because: RefreshRefused()) }
         )
         let server = TokenServer(accepting: [])

@@ -24,6 +24,7 @@ struct TokenStoreTests {
                     switch event {
                     case .waiting: waiting.count()
                     case .ended: ended.open()
+                    case .changed: break
                     }
                 },
                 refresh: { [began, mayEnd] _ in
@@ -95,7 +96,7 @@ struct TokenStoreTests {
         var tokens: TokenStore? = TokenStore(
             .old,
             origins: [apiOrigin],
-            persist: { token in if token == .new { persisted.open() } },
+            options: .init(persist: { token in if token == .new { persisted.open() } }),
             refresh: { _ in
                 began.open()
                 await mayEnd.opened()
@@ -110,9 +111,10 @@ struct TokenStoreTests {
         task.cancel()
         _ = await task.result
         (tokens, chain) = (nil, nil)
-        #expect(store == nil)
         mayEnd.open()
         await persisted.opened()
+        // The refresh holds the store until it ends, and no longer.
+        while store != nil { await Task.yield() }
     }
 
     @Test func cancelledTaskStartsNoRefresh() async throws {
@@ -241,6 +243,7 @@ struct TokenStoreTests {
             observe: { if case .ended = $0 { ended.open() } },
             refresh: { _ in
                 if signsIn { store.value?.signIn(.new) } else { store.value?.signOut() }
+                #expect(Task.isRefreshingCredential, "It goes on, although nobody waits for its token.")
                 return .new
             }
         )
@@ -263,16 +266,16 @@ struct TokenStoreTests {
 
     @Test func changesArePersistedInOrderAndNeverConcurrently() async throws {
         let (running, persisted) = (Shared(0), Shared<[TokenStore.Token?]>([]))
-        let tokens = TokenStore(
+        let options = TokenStore.Options(
             persist: { token in
                 running.change { $0 += 1 }
                 #expect(running.value == 1)
                 await Task.yield()
                 persisted.change { $0.append(token) }
                 running.change { $0 -= 1 }
-            },
-            refresh: { _ in .new }
+            }
         )
+        let tokens = TokenStore(options: options) { _ in .new }
         let expected = (0..<200).map { $0 % 3 == 2 ? nil : TokenStore.Token("\($0)") }
         for token in expected {
             if let token { tokens.signIn(token) } else { tokens.signOut() }
@@ -286,7 +289,7 @@ struct TokenStoreTests {
         let tokens = TokenStore(
             .old,
             origins: [apiOrigin],
-            persist: { _ in await mayPersist.opened() },
+            options: .init(persist: { _ in await mayPersist.opened() }),
             refresh: { _ in .new }
         )
         #expect(try await authenticatingChain(tokens, TokenServer(accepting: ["new"])).get() == 200)
@@ -298,7 +301,7 @@ struct TokenStoreTests {
         let tokens = TokenStore(
             .old,
             origins: [apiOrigin],
-            persist: { _ in Issue.record("Nothing changed.") },
+            options: .init(persist: { _ in Issue.record("Nothing changed.") }),
             refresh: { _ in throw RefreshRefused() }
         )
         let chain = authenticatingChain(tokens, TokenServer(accepting: ["new"]))

@@ -14,7 +14,7 @@ import Testing
         _ initial: TokenStore.Token? = .old,
         pause: Duration = .seconds(10)
     ) -> TokenStore {
-        TokenStore(initial, origins: [apiOrigin], pause: pause, time: .manual(clock)) { [refreshes] _ in
+        TokenStore(initial, origins: [apiOrigin], options: .init(pause: pause), time: .manual(clock)) { [refreshes] _ in
             .init("new-\(refreshes.count())")
         }
     }

@@ -40,11 +40,13 @@ struct RetryOnUnauthorizedLogInTests {
             arrived.count()
             await arrived.reached(count)
         }
-        let source = SessionSource(origins: nil, observe: opening(allWait, when: count)) {
+        var options = TokenStore.Options()
+        options.observe = opening(allWait, when: count)
+        let logIn: @Sendable () async throws -> Void = {
             await allWait.opened()
             api.logIn()
         }
-        let chain = api.chain(RetryOnUnauthorizedInterceptor(source))
+        let chain = api.chain(.retryOnUnauthorized(TokenStore(nil, nil, options, .system, .logIn(logIn))))
         try await withThrowingTaskGroup { group in
             for _ in 0..<count { group.addTask { try await chain.get() } }
             for try await status in group { #expect(status == 200) }
