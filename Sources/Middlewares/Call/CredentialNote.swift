@@ -32,7 +32,7 @@ extension HTTPRequest {
     /// - Parameters:
     ///   - named: the origins that the user named; `nil` for the origin of the client that sends the request.
     ///   - unknown: the error if neither names an origin.
-    func origin(among named: Set<Origin>?, orThrow unknown: @autoclosure () -> AuthenticationError) throws -> Origin? {
+    func origin(among named: Set<Origin>?, orThrow unknown: @autoclosure () -> any Error) throws -> Origin? {
         let client = context.clientOrigin
         guard named != nil || client != nil else { throw unknown() }
         guard let origin = Origin(url) else { return nil }

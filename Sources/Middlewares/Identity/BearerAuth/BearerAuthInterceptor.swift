@@ -38,9 +38,20 @@ extension HTTPResponse {
 }
 
 extension CredentialNote {
-    /// - Parameter parameter: the parameter that names the origins.
-    static func withheldToken(from request: HTTPRequest, _ origins: Set<Origin>?, parameter: String) -> Self {
-        withheld(from: request, origins) { target, allowed in
+    /// The note of a request to an origin that a token isn't for; `nil` if the token is for the request's origin.
+    ///
+    /// - Parameters:
+    ///   - remedy: how to name the origins, for the error if none is named.
+    ///   - parameter: the parameter that names the origins.
+    static func token(
+        for origins: Set<Origin>?,
+        withheldFrom request: HTTPRequest,
+        remedy: String,
+        parameter: String
+    ) throws -> Self? {
+        let unknown = { AuthenticationError.unknownOrigin(of: request, remedy: remedy) }
+        guard try request.origin(among: origins, orThrow: unknown()) == nil else { return nil }
+        return withheld(from: request, origins) { target, allowed in
             "bearerAuth added no token for \(target), because its tokens are for \(allowed). \(parameter) names the origins."
         }
     }

@@ -28,10 +28,14 @@ final class BearerToken: Sendable {
         guard !CredentialRefresh.isCurrent(of: self), !request.headerFields.contains(.authorization),
             request.context.authorization != .omitted
         else { return nil }
-        let remedy = ".bearerAuth(token, for: origin)"
-        guard try request.origin(among: origins, orThrow: .unknownOrigin(of: request, remedy: remedy)) != nil else {
-            return .withheldToken(from: request, origins, parameter: "bearerAuth(_:for:)")
-        }
+        let (remedy, parameter) = (".bearerAuth(token, for: origin)", "bearerAuth(_:for:)")
+        let withheld = try CredentialNote.token(
+            for: origins,
+            withheldFrom: request,
+            remedy: remedy,
+            parameter: parameter
+        )
+        if let withheld { return withheld }
         try request.requireUnshared(by: "bearerAuth")
         let field: HTTPField?
         switch value {

@@ -248,9 +248,14 @@ extension TokenStore {
             request.note(.tokenWithheld("the request has an Authorization field, or asks for none"))
             return nil
         }
-        let remedy = "TokenStore(origins: [origin], …)"
-        guard try request.origin(among: origins, orThrow: .unknownOrigin(of: request, remedy: remedy)) != nil else {
-            let withheld = CredentialNote.withheldToken(from: request, origins, parameter: "TokenStore(origins:)")
+        let (remedy, parameter) = ("TokenStore(origins: [origin], …)", "TokenStore(origins:)")
+        let withheld = try CredentialNote.token(
+            for: origins,
+            withheldFrom: request,
+            remedy: remedy,
+            parameter: parameter
+        )
+        if let withheld {
             request.note(.tokenWithheld(withheld.note ?? ""))
             return withheld
         }

@@ -11,7 +11,7 @@ struct ChallengeOffer: Sendable {
     /// Whether the server rejected only the nonce (RFC 7616 §3.3, `stale`).
     var isStale: Bool
     /// The reason that there is nothing to answer, if ``realm`` is `nil`.
-    private(set) var refusal: UnansweredChallenge?
+    private(set) var refusal: CredentialNote?
 
     /// The realm to answer; `nil` if there is nothing to answer.
     var realm: String? { digest?.realm ?? basicRealm }
@@ -42,7 +42,7 @@ struct ChallengeOffer: Sendable {
         }
         var isDigestOffered = !digests.isEmpty
         switch rejected {
-        case .basic(let answer): rejectedBasic = answer.credential
+        case .basic(let credential, _): rejectedBasic = credential
         // The last challenge was digest. If the server now offers basic and an unknown digest, an attacker in between may be
         // asking.
         case .digest: isDigestOffered = challenges.contains { $0.scheme == "digest" }

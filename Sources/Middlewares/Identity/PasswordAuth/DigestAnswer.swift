@@ -1,12 +1,36 @@
 internal import Foundation
 internal import InterceptorsSyntax
 
-/// The credentials for one request in response to a digest challenge (RFC 7616 §3.4).
+/// The credentials for one request in response to a digest challenge (RFC 7616 §3.4). As a session, the last answer to its
+/// nonce, whose count increases with each request.
 struct DigestAnswer: Sendable {
-    let challenge: DigestChallenge
+    var challenge: DigestChallenge
     let credential: PasswordCredential
-    let clientNonce: String
-    let count: UInt32
+    var clientNonce: String
+    var count: UInt32 = 0
+
+    /// Whether another session has the same nonce, realm, algorithm, protections and credential.
+    func isContinued(by other: DigestAnswer) -> Bool {
+        let (mine, others) = (challenge, other.challenge)
+        return mine.nonce == others.nonce && mine.realm == others.realm && mine.algorithm == others.algorithm
+            && mine.isSession == others.isSession && mine.protections == others.protections
+            && credential == other.credential
+    }
+
+    /// The answer for the next request; `nil` once the count is exhausted.
+    mutating func next() -> DigestAnswer? {
+        guard count < .max else { return nil }
+        count += 1
+        return self
+    }
+
+    /// Continues with the next nonce that the server announced (RFC 7616 §3.5).
+    mutating func advance(to nonce: String, clientNonce: String) {
+        guard nonce != challenge.nonce else { return }
+        challenge.nonce = nonce
+        self.clientNonce = clientNonce
+        count = 0
+    }
 
     /// The field's value; `nil` if the server requires a digest of the body, and the body can be read only once.
     func authorization(for request: HTTPRequest) async throws -> String? {

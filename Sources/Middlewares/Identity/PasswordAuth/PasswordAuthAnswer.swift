@@ -1,38 +1,38 @@
-/// A name and a password for the basic scheme.
-struct BasicAnswer: Sendable {
-    let credential: PasswordCredential
-    /// The realm of the challenge; empty if the credential is sent in advance.
-    let realm: String
-}
-
 /// The credentials that one request carries.
 enum PasswordAuthAnswer: Sendable {
-    case basic(BasicAnswer)
+    /// For the basic scheme. The realm is the challenge's; empty if the credential is sent in advance.
+    case basic(PasswordCredential, realm: String)
     case digest(DigestAnswer)
 
     var credential: PasswordCredential {
         switch self {
-        case .basic(let answer): answer.credential
+        case .basic(let credential, _): credential
         case .digest(let answer): answer.credential
         }
     }
 
     var realm: String {
         switch self {
-        case .basic(let answer): answer.realm
+        case .basic(_, let realm): realm
         case .digest(let answer): answer.challenge.realm
         }
     }
 
-    /// The field for this request; `nil` if the challenge can't be answered for this request.
-    func field(for request: HTTPRequest) async throws -> PasswordAuthField? {
-        try await value(for: request).map { PasswordAuthField(answer: self, value: $0) }
+    /// Whether another answer has the same credential and, for a digest, the same nonce.
+    func isOfSameSession(as other: Self) -> Bool {
+        switch (self, other) {
+        case (.basic, .basic): credential == other.credential
+        case (.digest(let mine), .digest(let others)):
+            mine.challenge.nonce == others.challenge.nonce && credential == other.credential
+        default: false
+        }
     }
 
-    private func value(for request: HTTPRequest) async throws -> String? {
+    /// The value of the `Authorization` field for this request; `nil` if the challenge can't be answered for this request.
+    func value(for request: HTTPRequest) async throws -> String? {
         switch self {
-        case .basic(let answer):
-            guard let value = answer.credential.basicAuthorization else {
+        case .basic(let credential, _):
+            guard let value = credential.basicAuthorization else {
                 throw AuthenticationError(
                     .invalidCredential,
                     "The basic scheme can't carry this credential: the name contains a colon, or the name or the password a"
@@ -44,10 +44,4 @@ enum PasswordAuthAnswer: Sendable {
         case .digest(let answer): return try await answer.authorization(for: request)
         }
     }
-}
-
-/// An answer, and its value for the `Authorization` field.
-struct PasswordAuthField: Sendable {
-    let answer: PasswordAuthAnswer
-    let value: String
 }

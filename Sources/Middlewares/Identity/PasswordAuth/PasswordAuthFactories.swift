@@ -66,8 +66,8 @@ extension Interceptor where Self == AnyInterceptor {
             PasswordAuthInterceptor(
                 schemes: schemes,
                 origins: origins,
-                session: session,
                 random: time.random,
+                memory: PasswordAuthMemory(session),
                 credentials: credentials
             )
         )
@@ -89,14 +89,7 @@ extension Interceptor where Self == AnyInterceptor {
         time: TimeSource = .system
     ) -> Self {
         let credential = PasswordCredential(username: username, password: password)
-        return Self(
-            PasswordAuthInterceptor(
-                schemes: [.digest],
-                origins: origins,
-                random: time.random,
-                credentials: { _, _ in credential }
-            )
-        )
+        return passwordAuth(schemes: [.digest], origins: origins, time: time) { _, _ in credential }
     }
 
     /// Answers basic challenges (RFC 7617) with this name and password, in UTF-8. See

@@ -2,32 +2,18 @@
 struct PasswordAuthInterceptor: Interceptor {
     typealias Credentials = @Sendable (_ realm: String, _ origin: Origin) async throws -> PasswordCredential?
 
-    private let credentials: Credentials
-    private let atOnce: PasswordCredential?
-    private let schemes: Set<PasswordScheme>
-    private let origins: Set<Origin>?
-    private let random: RandomSource
-    private let shared: SharedPasswordAuthMemory
+    private typealias Sent = (answer: PasswordAuthAnswer, value: String)
+
+    let schemes: Set<PasswordScheme>
+    let origins: Set<Origin>?
+    let random: RandomSource
+    var memory = PasswordAuthMemory(PasswordSession())
+    var atOnce: PasswordCredential?
+    let credentials: Credentials
 
     // One request gets at most two answers: the second may replace a stale nonce or an old password, and its rejection is
     // final.
     private static let mostAnswers = 2
-
-    init(
-        schemes: Set<PasswordScheme>,
-        origins: Set<Origin>?,
-        session: PasswordSession = PasswordSession(),
-        random: RandomSource,
-        atOnce: PasswordCredential? = nil,
-        credentials: @escaping Credentials
-    ) {
-        self.schemes = schemes
-        self.origins = origins
-        self.random = random
-        self.atOnce = atOnce
-        self.credentials = credentials
-        shared = SharedPasswordAuthMemory(session)
-    }
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let request = request
@@ -35,33 +21,35 @@ struct PasswordAuthInterceptor: Interceptor {
         guard !request.headerFields.contains(.authorization), mode != .omitted else {
             return try await next(request)
         }
-        guard let origin = try origin(of: request) else { return try await sendWithout(request, next) }
+        let remedy = ".digestAuth(username: …, password: …, origins: [origin])"
+        guard
+            let origin = try request.origin(
+                among: origins,
+                orThrow: AuthenticationError.unknownOrigin(of: request, for: "password", remedy: remedy)
+            )
+        else { return try await sendWithout(request, next) }
         try request.requireUnshared(by: elementName, changesEachTime: schemes == [.digest])
-        let memory = shared.current
-        var sent = try await memory.answerInAdvance(to: origin, atOnce: atOnce)?.field(for: request)
+        let session = memory.generation
+        var sent = try await answerInAdvance(to: request, origin, session)
         var answersLeft = Self.mostAnswers
         while true {
             var attempt = request
             attempt.headerFields[.authorization] = sent?.value
             if answersLeft < Self.mostAnswers { attempt.context.resendCount += Self.mostAnswers - answersLeft }
             let response = try await next(attempt)
-            guard response.isChallenge(of: origin) else {
-                memory.learn(from: response, to: sent?.answer, at: origin, random)
-                return explained(response, response.disregardedChallenge, request)
+            let reason = response.disregardedChallenge(to: origin)
+            guard response.status == 401, reason == nil else {
+                memory.inSession(session) { $0.learn(from: response, to: sent?.answer, at: origin, random) }
+                return explained(response, reason, request)
             }
-            let offer = ChallengeOffer(
-                response,
-                schemes,
-                origin,
-                rejected: sent?.answer,
-                wasInAdvance: answersLeft == Self.mostAnswers
-            )
+            let wasInAdvance = answersLeft == Self.mostAnswers
+            let offer = ChallengeOffer(response, schemes, origin, rejected: sent?.answer, wasInAdvance: wasInAdvance)
             if mode == .notRenewed, sent != nil, !offer.isStale { return explained(response, .notRenewed, request) }
             do {
-                guard answersLeft > 0 else { throw UnansweredChallenge.rejected }
-                sent = try await field(for: request, offer, response, origin, memory)
-            } catch let reason as UnansweredChallenge {
-                if let sent, !offer.isStale { memory.reject(sent.answer, at: origin) }
+                guard answersLeft > 0 else { throw CredentialNote.rejected }
+                sent = try await answer(to: offer, request, response, origin, session)
+            } catch let reason as CredentialNote {
+                if let sent, !offer.isStale { memory.inSession(session) { $0.reject(sent.answer, at: origin) } }
                 return explained(response, reason, request)
             }
             answersLeft -= 1
@@ -81,66 +69,59 @@ struct PasswordAuthInterceptor: Interceptor {
         }
     }
 
-    private func origin(of request: HTTPRequest) throws -> Origin? {
-        guard let allowed = origins ?? request.context.clientOrigin.map({ [$0] }) else {
-            throw AuthenticationError(
-                .unknownOrigin,
-                "The request was not sent, because no origin is named that may receive the password. Give the Client a base"
-                    + " URL, or name the origins: .digestAuth(username: …, password: …, origins: [origin]).",
-                request: request
-            )
-        }
-        return Origin(request.url).flatMap { allowed.contains($0) ? $0 : nil }
-    }
-
     private func sendWithout(_ request: HTTPRequest, _ next: Next) async throws -> HTTPResponse {
         let response = try await next(request)
         guard response.status == 401 else { return response }
-        let allowed = origins ?? request.context.clientOrigin.map { [$0] } ?? []
-        let reason = UnansweredChallenge.anotherOrigin(Origin(request.url), allowed: allowed, by: elementName)
+        let reason = CredentialNote.withheld(from: request, origins) { target, allowed in
+            "The password is for \(allowed), and wasn't sent to \(target). \(elementName)(origins:) names the origins."
+        }
         return explained(response, reason, request)
     }
 
     /// The response with the reason that its challenge isn't answered, unless an inner element has given one.
-    private func explained(
-        _ response: HTTPResponse,
-        _ reason: UnansweredChallenge?,
-        _ request: HTTPRequest
-    ) -> HTTPResponse {
-        guard let reason, response.context.unansweredChallenge == nil else { return response }
-        request.note(.challengeUnanswered(reason.reason))
+    private func explained(_ response: HTTPResponse, _ reason: CredentialNote?, _ request: HTTPRequest) -> HTTPResponse
+    {
+        guard response.status == 401, let text = reason?.note, response.context.credentialNote?.note == nil else {
+            return response
+        }
+        request.note(.challengeUnanswered(text))
         var response = response
-        response.context.unansweredChallenge = reason
+        response.context.credentialNote = reason
         return response
     }
 
-    /// The answer to the offer. Throws ``UnansweredChallenge`` without an answer. If this method throws another error, it discards
+    private func answerInAdvance(
+        to request: HTTPRequest,
+        _ origin: Origin,
+        _ session: UInt64
+    ) async throws -> Sent? {
+        let answer = memory.inSession(session) { $0.answerInAdvance(to: origin, atOnce: atOnce) }
+        guard let answer, let value = try await answer.value(for: request) else { return nil }
+        return (answer, value)
+    }
+
+    /// The answer to the offer. Throws a ``CredentialNote`` without an answer. If this method throws another error, it discards
     /// the response, which nobody will read.
     @inline(never)
-    private func field(
-        for request: HTTPRequest,
-        _ offer: ChallengeOffer,
+    private func answer(
+        to offer: ChallengeOffer,
+        _ request: HTTPRequest,
         _ response: HTTPResponse,
         _ origin: Origin,
-        _ memory: PasswordAuthMemory
-    ) async throws -> PasswordAuthField {
+        _ session: UInt64
+    ) async throws -> Sent {
         do {
             guard let realm = offer.realm else { throw offer.refusal ?? .rejected }
-            guard let credential = try await credentials(realm, origin) else { throw UnansweredChallenge.noCredential }
-            guard offer.isAnswered(by: credential) else { throw UnansweredChallenge.rejected }
+            guard let credential = try await credentials(realm, origin) else { throw CredentialNote.noCredential }
+            guard offer.isAnswered(by: credential) else { throw CredentialNote.rejected }
             // After a sign-out the closure may return another user's credential.
-            guard memory === shared.current else { throw UnansweredChallenge.signedOut }
-            guard let answer = memory.answer(to: offer, with: credential, at: origin, random) else {
-                throw UnansweredChallenge.alreadyRejected
-            }
-            guard let field = try await answer.field(for: request) else {
-                throw UnansweredChallenge.oneShotBody
-            }
-            return field
-        } catch let reason as UnansweredChallenge {
-            throw reason
+            guard session == memory.generation else { throw CredentialNote.signedOut }
+            let answer = memory.inSession(session) { $0.answer(to: offer, with: credential, at: origin, random) }
+            guard let answer else { throw CredentialNote.alreadyRejected }
+            guard let value = try await answer.value(for: request) else { throw CredentialNote.oneShotBody }
+            return (answer, value)
         } catch {
-            response.body.discard()
+            if !(error is CredentialNote) { response.body.discard() }
             throw error
         }
     }
@@ -153,6 +134,14 @@ struct PasswordAuthInterceptor: Interceptor {
                 + " HTTPBody.restartable, bytes or a file.",
             request: request
         )
+    }
+}
+
+extension HTTPResponse {
+    /// The reason that a 401 isn't a challenge of an origin (RFC 9110 §11.6.1); `nil` if it is.
+    fileprivate func disregardedChallenge(to origin: Origin) -> CredentialNote? {
+        if context.hasChangedMethod { return .changedMethod }
+        return mayBeFrom(origin) ? nil : .afterRedirect
     }
 }
 

@@ -1,3 +1,6 @@
+internal import InterceptorsSyntax
+internal import Synchronization
+
 /// The state machine of the sessions and of the accepted and rejected credentials, by server.
 ///
 /// | a server's response | effect on the session |
@@ -8,55 +11,53 @@
 /// | a challenge with a new nonce after an answer to an older one | restarts |
 /// | a basic challenge after an answer in advance, and another credential for it | restarts |
 struct PasswordAuthState: Sendable {
-    enum Session: Sendable {
-        case basic(BasicAnswer)
-        case digest(DigestSession)
-
-        func isUsed(by answer: PasswordAuthAnswer) -> Bool {
-            switch (self, answer) {
-            case (.basic(let own), .basic(let answer)): own.credential == answer.credential
-            case (.digest(let own), .digest(let answer)):
-                own.challenge.nonce == answer.challenge.nonce && own.credential == answer.credential
-            default: false
-            }
-        }
-    }
-
     private struct Realm: Hashable {
         let origin: Origin
         let name: String
     }
 
-    private var sessions: [Origin: Session] = [:]
+    /// The last answer for each origin.
+    private var sessions: [Origin: PasswordAuthAnswer] = [:]
     private var proven: [Realm: PasswordCredential] = [:]
     private var rejected: [Realm: PasswordCredential] = [:]
 
     // The server chooses the names of realms, so this limit keeps it from filling the memory.
     private static let limit = 64
 
-    /// The answer for a request that has not been challenged yet.
-    mutating func answerInAdvance(to origin: Origin) -> PasswordAuthAnswer? {
-        switch sessions[origin] {
-        case .basic(let answer): return .basic(answer)
-        case .digest(var session):
-            guard let answer = session.next() else {
-                sessions[origin] = nil
-                return nil
-            }
-            sessions[origin] = .digest(session)
-            return .digest(answer)
-        case nil: return nil
-        }
+    /// The answer for a request that has not been challenged yet; `nil` to send the request without one.
+    mutating func answerInAdvance(to origin: Origin, atOnce: PasswordCredential? = nil) -> PasswordAuthAnswer? {
+        if case .digest(var session) = sessions[origin] { sessions[origin] = session.next().map { .digest($0) } }
+        if let answer = sessions[origin] { return answer }
+        guard let atOnce, mayAnswer(origin, realm: "", with: atOnce) else { return nil }
+        return .basic(atOnce, realm: "")
     }
 
-    func mayAnswer(_ origin: Origin, realm: String, with credential: PasswordCredential) -> Bool {
+    private func mayAnswer(_ origin: Origin, realm: String, with credential: PasswordCredential) -> Bool {
         // A credential rejected in advance, before the realm was known, counts as rejected for every realm.
         ![realm, ""].contains { rejected[Realm(origin: origin, name: $0)] == credential }
     }
 
+    /// The answer to a challenge, which begins a session; `nil` if the realm has rejected this credential before.
+    mutating func answer(
+        to offer: ChallengeOffer,
+        with credential: PasswordCredential,
+        at origin: Origin,
+        _ random: RandomSource
+    ) -> PasswordAuthAnswer? {
+        guard let realm = offer.realm, mayAnswer(origin, realm: realm, with: credential) else { return nil }
+        guard let challenge = offer.digest else {
+            let answer = PasswordAuthAnswer.basic(credential, realm: realm)
+            sessions[origin] = answer
+            return answer
+        }
+        let nonce = Self.clientNonce(random)
+        let session = DigestAnswer(challenge: challenge, credential: credential, clientNonce: nonce)
+        return answer(of: session, at: origin).map { .digest($0) }
+    }
+
     /// Begins a session with its first answer, or continues the running session if both challenges are the same. Servers may
     /// challenge many requests with one nonce, and each count may be used only once.
-    mutating func answer(of new: DigestSession, at origin: Origin) -> DigestAnswer? {
+    mutating func answer(of new: DigestAnswer, at origin: Origin) -> DigestAnswer? {
         var session = new
         if case .digest(let underWay) = sessions[origin], underWay.isContinued(by: new) { session = underWay }
         let answer = session.next()
@@ -64,12 +65,24 @@ struct PasswordAuthState: Sendable {
         return answer
     }
 
-    mutating func begin(_ session: Session, at origin: Origin) { sessions[origin] = session }
-
-    mutating func accept(_ answer: PasswordAuthAnswer, at origin: Origin) {
+    /// Records a response that accepted an answer. `Authentication-Info` may contain the next nonce.
+    mutating func learn(
+        from response: HTTPResponse,
+        to answer: PasswordAuthAnswer?,
+        at origin: Origin,
+        _ random: RandomSource
+    ) {
+        guard let answer, [.successful, .redirection].contains(response.status.kind) else { return }
         let realm = Realm(origin: origin, name: answer.realm)
         rejected[realm] = nil
         Self.remember(answer.credential, for: realm, in: &proven)
+        guard response.mayBeFrom(origin), let information = response.headerFields["Authentication-Info"],
+            let nonce = Challenge.parameters(in: information)["nextnonce"],
+            case .digest(let digest) = answer, case .digest(var session) = sessions[origin],
+            session.challenge.nonce == digest.challenge.nonce
+        else { return }
+        session.advance(to: nonce, clientNonce: Self.clientNonce(random))
+        sessions[origin] = .digest(session)
     }
 
     /// A credential that the realm never accepted is not tried again. A proven credential stays usable for other resources.
@@ -79,15 +92,11 @@ struct PasswordAuthState: Sendable {
         Self.remember(answer.credential, for: realm, in: &rejected)
         // Ends the session only if this answer belongs to it. Another session may have begun since, and forgetting that
         // session would restart its count.
-        if sessions[origin]?.isUsed(by: answer) == true { sessions[origin] = nil }
+        if sessions[origin]?.isOfSameSession(as: answer) == true { sessions[origin] = nil }
     }
 
-    mutating func advance(_ answer: DigestAnswer, to nonce: String, clientNonce: String, at origin: Origin) {
-        guard case .digest(var session) = sessions[origin], session.challenge.nonce == answer.challenge.nonce else {
-            return
-        }
-        session.advance(to: nonce, clientNonce: clientNonce)
-        sessions[origin] = .digest(session)
+    private static func clientNonce(_ random: RandomSource) -> String {
+        random.next().hexadecimal + random.next().hexadecimal
     }
 
     private static func remember(
@@ -98,4 +107,34 @@ struct PasswordAuthState: Sendable {
         if known.count >= limit, known[realm] == nil { known.removeAll() }
         known[realm] = credential
     }
+}
+
+/// The state that all copies of an interceptor share, until the user of their session changes.
+final class PasswordAuthMemory: Sendable {
+    private let session: PasswordSession
+    private let held: Mutex<(generation: UInt64, state: PasswordAuthState)>
+
+    init(_ session: PasswordSession) {
+        self.session = session
+        held = Mutex((session.generation, PasswordAuthState()))
+    }
+
+    /// The user's session. Read once per request.
+    var generation: UInt64 { session.generation }
+
+    /// Uses the state of a session. A request that outlives a sign-out gets a state that is then forgotten.
+    func inSession<Result: Sendable>(_ generation: UInt64, _ body: (inout PasswordAuthState) -> Result) -> Result {
+        held.withLock { held in
+            let current = session.generation
+            if held.generation != current { held = (current, PasswordAuthState()) }
+            guard generation != current else { return body(&held.state) }
+            var forgotten = PasswordAuthState()
+            return body(&forgotten)
+        }
+    }
+}
+
+extension HTTPResponse {
+    /// Whether an origin sent the response. An interceptor inside may have followed a redirect to another origin.
+    func mayBeFrom(_ origin: Origin) -> Bool { url.flatMap(Origin.init).map { $0 == origin } ?? true }
 }

@@ -129,9 +129,9 @@ import Testing
 
     @Test func countGoesUpAndEndsWithTheNonce() throws {
         let parsed = try #require(Challenge.all(in: #"Digest realm=r, nonce=n, qop=auth"#).first)
-        var session = DigestSession(
-            try #require(DigestChallenge(parsed)),
-            PasswordCredential(username: "u", password: "p"),
+        var session = DigestAnswer(
+            challenge: try #require(DigestChallenge(parsed)),
+            credential: PasswordCredential(username: "u", password: "p"),
             clientNonce: "c"
         )
         #expect(session.next()?.count == 1)

@@ -13,9 +13,10 @@ struct DigestCountTests {
     @Test func lateRejectionOfAnOlderNonceLeavesTheCountOfTheNewerOne() throws {
         let origin = try #require(Origin(Self.home))
         let credential = PasswordCredential(username: "u", password: "p")
-        func session(_ nonce: String) throws -> DigestSession {
+        func session(_ nonce: String) throws -> DigestAnswer {
             let challenge = Challenge(scheme: "digest", parameters: ["realm": "r", "nonce": nonce, "qop": "auth"])
-            return DigestSession(try #require(DigestChallenge(challenge)), credential, clientNonce: "c")
+            let digest = try #require(DigestChallenge(challenge))
+            return DigestAnswer(challenge: digest, credential: credential, clientNonce: "c")
         }
         var state = PasswordAuthState()
         let old = state.answer(of: try session("old"), at: origin)
