@@ -61,7 +61,7 @@ public struct Cookie: Sendable, Hashable, Codable {
     /// isn't empty and contains no `=`. Both together are at most 4,096 bytes.
     public var isValid: Bool {
         guard let read = SetCookie("\(name)=\(value)") else { return false }
-        return ASCII.isSame(read.name, name) && ASCII.isSame(read.value, value)
+        return ASCII.isSame(read.cookie.name, name) && ASCII.isSame(read.cookie.value, value)
     }
 
     /// Converts a cookie of Foundation, such as a web view's.
@@ -126,22 +126,6 @@ extension Cookie {
             self.init(rawValue: text)
             guard [.strict, .lax, .crossSite].contains(self) else { return nil }
         }
-    }
-
-    /// Decodes a cookie, including a cookie encoded by an earlier version of this package.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        name = try values.decode(String.self, forKey: .name)
-        value = try values.decode(String.self, forKey: .value)
-        // Cookies stored by an earlier version may spell the host in another way.
-        domain = CookieHost.name(Self.canonical(try values.decode(String.self, forKey: .domain)))
-        isHostOnly = try values.decode(Bool.self, forKey: .isHostOnly)
-        path = try values.decode(String.self, forKey: .path)
-        expires = try values.decodeIfPresent(Date.self, forKey: .expires)
-        isSecure = try values.decode(Bool.self, forKey: .isSecure)
-        isHTTPOnly = try values.decode(Bool.self, forKey: .isHTTPOnly)
-        sameSite = try values.decodeIfPresent(SameSite.self, forKey: .sameSite)
-        isPartitioned = try values.decodeIfPresent(Bool.self, forKey: .isPartitioned) ?? false
     }
 }
 

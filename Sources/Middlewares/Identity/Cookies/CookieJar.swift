@@ -1,4 +1,5 @@
 public import Foundation
+internal import Synchronization
 
 /// Stores the cookies of one client, or of several clients that share the jar.
 ///
@@ -25,7 +26,17 @@ public import Foundation
 /// client talks to hosts that don't trust their neighbours, pass such a list as `isPublicSuffix`, or refuse every domain with
 /// `{ _ in true }`: each cookie then goes only to the host that set it.
 public final class CookieJar: Sendable {
-    private let held: HeldCookies
+    /// The cookies behind a lock. The persisting task refers to this object instead of the jar, so that it doesn't keep the jar
+    /// alive.
+    private final class Held: Sendable {
+        /// Until the persisting task reads the changes, only the first is announced, so that the queue doesn't grow while
+        /// persisting is slow.
+        let state: Mutex<(store: CookieStore, isAnnounced: Bool)>
+
+        init(_ store: CookieStore) { state = Mutex((store, false)) }
+    }
+
+    private let held: Held
     private let now: @Sendable () -> Date
     private let persistence: SerialPersister<Void>?
 
@@ -51,22 +62,33 @@ public final class CookieJar: Sendable {
     ) {
         var store = CookieStore(limit: limit, limitPerDomain: limitPerDomain, isPublicSuffix: isPublicSuffix)
         for cookie in cookies where cookie.isValid { store.insert(cookie, at: time.now()) }
-        let held = HeldCookies(store)
+        let held = Held(store)
         self.held = held
         now = time.now
-        persistence = persist.map { persist in SerialPersister { await persist(held.takeChanges(at: time.now())) } }
+        persistence = persist.map { persist in
+            SerialPersister {
+                let date = time.now()
+                let cookies = held.state.withLock { held in
+                    held.isAnnounced = false
+                    return held.store.all(at: date)
+                }
+                await persist(cookies)
+            }
+        }
     }
 
     /// All cookies that have not expired, oldest first.
     public var cookies: [Cookie] {
-        held.all(at: now())
+        let date = now()
+        return held.state.withLock { $0.store.all(at: date) }
     }
 
     /// The cookies for a request to this URL, in the order of the `Cookie` field: longer paths first, then older cookies
     /// first (RFC 6265 §5.4).
     public func cookies(for url: URL) -> [Cookie] {
         guard let host = CookieHost(url) else { return [] }
-        return held.cookies(for: host, at: now())
+        let date = now()
+        return held.state.withLock { $0.store.cookies(for: host, at: date) }
     }
 
     /// Stores the cookies that a response sets. Each `Set-Cookie` field is handled separately. The jar refuses a cookie whose
@@ -78,7 +100,7 @@ public final class CookieJar: Sendable {
     public func receive(_ fields: HTTPFields, from url: URL) { receive(fields, from: url, unlessClearedSince: nil) }
 
     /// How often all cookies have been removed.
-    var clearCount: Int { held.clearCount }
+    var clearCount: Int { held.state.withLock { $0.store.clearCount } }
 
     /// Stores the cookies that a response sets, unless all cookies were removed since its request was sent: the response
     /// belongs to a session that has ended.
@@ -113,7 +135,14 @@ public final class CookieJar: Sendable {
     public func waitUntilPersisted() async { await persistence?.finishPending() }
 
     private func change(_ body: (inout CookieStore) -> Void) {
-        held.change(body) { persistence?.enqueue(()) }
+        held.state.withLock { held in
+            let before = held.store.changes
+            body(&held.store)
+            guard held.store.changes != before, !held.isAnnounced else { return }
+            held.isAnnounced = true
+            // Under the lock, so that a caller who waits for persistence after a change also waits for its announcement.
+            persistence?.enqueue(())
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The state of a jar, by domain: ``HeldCookies`` mutates it under a lock.
+/// The state of a jar, by domain: ``CookieJar`` mutates it under a lock.
 struct CookieStore: Sendable {
     private struct Entry: Sendable {
         var cookie: Cookie
@@ -88,18 +88,11 @@ struct CookieStore: Sendable {
             domain = nil
         }
         if let domain, !host.matches(domain: domain) { return nil }
-        let cookie = Cookie(
-            name: setting.name,
-            value: setting.value,
-            domain: domain ?? host.name,
-            isHostOnly: domain == nil,
-            path: setting.path ?? host.defaultPath,
-            expires: Self.expiry(of: setting, at: date),
-            isSecure: setting.isSecure,
-            isHTTPOnly: setting.isHTTPOnly,
-            sameSite: setting.sameSite,
-            isPartitioned: setting.isPartitioned
-        )
+        var cookie = setting.cookie
+        cookie.domain = domain ?? host.name
+        cookie.isHostOnly = domain == nil
+        cookie.path = setting.path ?? host.defaultPath
+        cookie.expires = Self.expiry(of: setting, at: date)
         guard Self.keepsPromise(of: cookie), host.isSecure || !cookie.isSecure && !hidesSecure(cookie, at: date)
         else {
             return nil
@@ -110,7 +103,7 @@ struct CookieStore: Sendable {
     private static func expiry(of setting: SetCookie, at date: Date) -> Date? {
         let latest = date.addingTimeInterval(longestLife)
         if let age = setting.maxAge { return age <= 0 ? .distantPast : min(latest, date.addingTimeInterval(age)) }
-        return setting.expires.map { min(latest, $0) }
+        return setting.cookie.expires.map { min(latest, $0) }
     }
 
     // draft-ietf-httpbis-rfc6265bis §4.1.3: these prefixes promise how a cookie was set.
@@ -167,13 +160,17 @@ struct CookieStore: Sendable {
     }
 
     mutating func remove(where matches: (Cookie) -> Bool) {
+        let before = count
+        keep { !matches($0.cookie) }
+        if count != before { changes += 1 }
+    }
+
+    private mutating func keep(where isKept: (Entry) -> Bool) {
         entries = entries.compactMapValues { held in
-            let kept = held.filter { !matches($0.cookie) }
+            let kept = held.filter(isKept)
             return kept.isEmpty ? nil : kept
         }
-        let before = count
         count = entries.values.reduce(0) { $0 + $1.count }
-        if count != before { changes += 1 }
     }
 
     private static func isSame(_ left: Cookie, _ right: Cookie) -> Bool {
@@ -186,10 +183,6 @@ struct CookieStore: Sendable {
         guard count > limit else { return }
         let kept = entries.values.joined().map(\.used).sorted(by: >).prefix(limit - limit / 10)
         let threshold = kept.last ?? .max
-        entries = entries.compactMapValues { held in
-            let rest = held.filter { $0.used >= threshold }
-            return rest.isEmpty ? nil : rest
-        }
-        count = entries.values.reduce(0) { $0 + $1.count }
+        keep { $0.used >= threshold }
     }
 }

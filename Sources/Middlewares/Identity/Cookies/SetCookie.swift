@@ -3,18 +3,13 @@ internal import InterceptorsSyntax
 
 /// A parsed `Set-Cookie` field (RFC 6265 §5.2), before the jar checks whether its host may set the cookie.
 struct SetCookie: Sendable, Hashable {
-    var name: String
-    var value: String
+    /// The cookie, whose domain and path aren't known yet.
+    var cookie: Cookie
     var maxAge: Double?
-    var expires: Date?
     /// In lower case, without a leading dot; `nil` for the responding host.
     var domain: String?
     /// `nil` for the default path of the request's URL.
     var path: String?
-    var isSecure = false
-    var isHTTPOnly = false
-    var sameSite: Cookie.SameSite?
-    var isPartitioned = false
 
     // RFC 6265 §6.1 requires at least 4,096 bytes. A longer cookie would burden every request.
     private static let limit = 4096
@@ -27,9 +22,8 @@ struct SetCookie: Sendable, Hashable {
         let parts = field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
         let pair = Self.pair(parts[0])
         guard let value = pair.value else { return nil }
-        name = pair.name
-        self.value = value
-        guard !name.isEmpty, name.utf8.count + value.utf8.count <= Self.limit else { return nil }
+        guard !pair.name.isEmpty, pair.name.utf8.count + value.utf8.count <= Self.limit else { return nil }
+        cookie = Cookie(name: pair.name, value: value, domain: "", isSecure: false, isHTTPOnly: false)
         for part in parts.dropFirst() { apply(part) }
     }
 
@@ -40,13 +34,13 @@ struct SetCookie: Sendable, Hashable {
         guard value.utf8.count <= Self.attributeLimit else { return }
         switch pair.name.lowercased() {
         case "max-age": if let seconds = Self.seconds(value) { maxAge = seconds }
-        case "expires": if let date = CookieDate.parse(value) { expires = date }
+        case "expires": if let date = CookieDate.parse(value) { cookie.expires = date }
         case "domain": domain = value.isEmpty ? nil : Cookie.canonical(value)
         case "path": path = value.utf8.first == UInt8(ascii: "/") ? value : nil
-        case "secure": isSecure = true
-        case "httponly": isHTTPOnly = true
-        case "samesite": sameSite = Cookie.SameSite(value)
-        case "partitioned": isPartitioned = true
+        case "secure": cookie.isSecure = true
+        case "httponly": cookie.isHTTPOnly = true
+        case "samesite": cookie.sameSite = Cookie.SameSite(value)
+        case "partitioned": cookie.isPartitioned = true
         default: break
         }
     }

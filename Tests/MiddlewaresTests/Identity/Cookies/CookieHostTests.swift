@@ -113,12 +113,4 @@ import Testing
         let cookie = try #require(CookieJar(stored).cookies.first)
         #expect(cookie.sameSite == sameSite && cookie.isPartitioned == isPartitioned)
     }
-
-    @Test func cookieStoredByAnEarlierVersionIsDecoded() throws {
-        let stored = """
-            {"name":"a","value":"1","domain":"e.com","isHostOnly":true,"path":"/","isSecure":true,"isHTTPOnly":true}
-            """
-        let cookie = try JSONDecoder().decode(Cookie.self, from: Data(stored.utf8))
-        #expect(cookie == Cookie(name: "a", value: "1", domain: "e.com"))
-    }
 }
