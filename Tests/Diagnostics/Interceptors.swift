@@ -6,7 +6,7 @@ let chain: [any Interceptor] = [.cache(store) { (error: any Error) in print(erro
 
 // The closure of a signer selects requests.
 // compiles
-let signer: RequestSigner = .awsV4(region: "eu", service: "s3", credentials: credentials)
+let signer: RequestSigner = .awsV4(region: "eu", service: "s3") { credentials }
 let chain: [any Interceptor] = [.sign(signer) { $0.method == .post }]
 
 // A signer from a closure, for several chains.

@@ -28,7 +28,7 @@ struct OutgoingChainTests {
             (
                 "AWS",
                 .sign(
-                    .awsV4(region: "r", service: "s3", signsBody: false, credentials: credentials),
+                    .awsV4(region: "r", service: "s3", signsBody: false) { credentials },
                     origins: [origin]
                 )
             ),
@@ -160,7 +160,7 @@ struct OutgoingChainTests {
             defer { server.stop() }
             server.on(nil, "/**") { _ in MockResponse.status(204) }
             let origin = try #require(Origin(server.url))
-            let signer: RequestSigner = .awsV4(region: "r", service: service, credentials: Self.credentials)
+            let signer: RequestSigner = .awsV4(region: "r", service: service) { Self.credentials }
             let date = Date(timeIntervalSince1970: 1_440_938_160)
             let sign = AnyInterceptor.sign(signer, origins: [origin], time: TimeSource(now: { date }))
             let request = HTTPRequest(

@@ -16,21 +16,25 @@ struct AWSCanonicalRequest: Sendable {
         static let s3 = PathRules(normalizes: false, decodesFirst: true)
     }
 
-    let text: String
-    let signedHeaders: String
+    private let request: HTTPRequest
+    private let headers: [(name: String, value: String)]
+    private let pathRules: PathRules
+    private let payloadHash: String
 
-    init(
-        _ request: HTTPRequest,
-        query: String?,
-        headers: [(name: String, value: String)],
-        pathRules: PathRules,
-        payloadHash: String
-    ) {
-        let sorted = headers.sorted { $0.name < $1.name }
-        signedHeaders = sorted.map(\.name).joined(separator: ";")
-        let lines = sorted.map { "\($0.name):\($0.value)\n" }.joined()
+    init(_ request: HTTPRequest, _ pathRules: PathRules, payloadHash: String) {
+        self.request = request
+        headers = Self.headers(of: request).sorted { $0.name < $1.name }
+        self.pathRules = pathRules
+        self.payloadHash = payloadHash
+    }
+
+    var signedHeaders: String { headers.map(\.name).joined(separator: ";") }
+
+    /// The text to hash, with this query in place of the request's.
+    func text(query: String?) -> String {
         let path = Self.path(WireTarget(request).path, pathRules)
-        text = [request.method.rawValue, path, Self.query(query ?? ""), lines, signedHeaders, payloadHash]
+        let lines = headers.map { "\($0.name):\($0.value)\n" }.joined()
+        return [request.method.rawValue, path, Self.query(query ?? ""), lines, signedHeaders, payloadHash]
             .joined(separator: "\n")
     }
 

@@ -67,7 +67,8 @@ extension RequestSigner {
     /// AWS Signature Version 4, which AWS and the many services compatible with S3 require.
     ///
     /// ```swift
-    /// .sign(.awsV4(region: "eu-central-1", service: "s3", credentials: credentials))
+    /// .sign(.awsV4(region: "eu-central-1", service: "s3") { credentials })
+    /// .sign(.awsV4(region: "us-east-1", service: "execute-api") { try await session.credentials() })
     /// ```
     /// The signature covers every field except those that transports and proxies set. In a query, and in the path of an S3
     /// request, a `+` means a plus sign. It is sent as `%2B`, because some servers would read `+` as a space. A request that
@@ -81,27 +82,6 @@ extension RequestSigner {
     ///   - validity: puts the signature into the query, as in a presigned URL, which is valid for this time: whole seconds, from
     ///     one second to a week. Such a signature of an S3 request never covers the content. `nil`, the default, puts it into
     ///     the `Authorization` field.
-    ///   - credentials: the access key.
-    public static func awsV4(
-        region: String,
-        service: String,
-        signsBody: Bool = true,
-        presignedFor validity: Duration? = nil,
-        credentials: AWSCredentials
-    ) -> Self {
-        awsV4(region: region, service: service, signsBody: signsBody, presignedFor: validity) { credentials }
-    }
-
-    /// AWS Signature Version 4, with a closure that returns the credentials.
-    ///
-    /// ```swift
-    /// .sign(.awsV4(region: "us-east-1", service: "execute-api") { try await session.credentials() })
-    /// ```
-    /// - Parameters:
-    ///   - region: the region's name, such as `eu-central-1`.
-    ///   - service: the service's signing name, such as `s3`, `execute-api` or `dynamodb`.
-    ///   - signsBody: whether the signature covers the content; `true` by default.
-    ///   - validity: puts the signature into the query, valid for this time; `nil`, the default, for the `Authorization` field.
     ///   - credentials: called for each request, so that temporary credentials can be renewed.
     public static func awsV4(
         region: String,
@@ -114,7 +94,7 @@ extension RequestSigner {
             region: region,
             service: service,
             signsBody: signsBody,
-            presignedFor: validity,
+            validity: validity,
             credentials: credentials
         )
         return Self { try await signature.sign(&$0, at: $1) }

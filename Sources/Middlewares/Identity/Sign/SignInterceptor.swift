@@ -2,25 +2,11 @@ public import Foundation
 
 /// The implementation of `.sign(…)`, documented there.
 struct SignInterceptor: Interceptor {
-    private let signer: RequestSigner
-    private let origins: Set<Origin>?
-    private let identifiesCaller: Bool
-    private let isSigned: @Sendable (HTTPRequest) -> Bool
-    private let now: @Sendable () -> Date
-
-    init(
-        _ signer: RequestSigner,
-        origins: Set<Origin>? = nil,
-        identifiesCaller: Bool = true,
-        time: TimeSource = .system,
-        where isSigned: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
-    ) {
-        self.signer = signer
-        self.origins = origins
-        self.identifiesCaller = identifiesCaller
-        self.isSigned = isSigned
-        now = time.now
-    }
+    let signer: RequestSigner
+    let origins: Set<Origin>?
+    let identifiesCaller: Bool
+    let now: @Sendable () -> Date
+    var isSigned: @Sendable (HTTPRequest) -> Bool = { _ in true }
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if isSigned(request), try isForRequest(request) {
@@ -32,15 +18,15 @@ struct SignInterceptor: Interceptor {
     }
 
     private func isForRequest(_ request: HTTPRequest) throws -> Bool {
-        guard let allowed = origins ?? request.context.clientOrigin.map({ [$0] }) else {
-            throw TransportError.unsigned(
+        try request.origin(
+            among: origins,
+            orThrow: TransportError.unsigned(
                 .unknownOrigin,
                 "The request was not sent, because no origin is named that may receive signatures. Give the Client a base URL,"
                     + " or name the origins: .sign(signer, origins: [origin]).",
                 request: request
             )
-        }
-        return Origin(request.url).map(allowed.contains) ?? false
+        ) != nil
     }
 }
 
@@ -58,7 +44,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///     .retry(…),
     ///     .compressRequest(),
     ///     .sign(.hmacSHA256(key, keyID: "shop-app")),                    // RFC 9421
-    ///     // or .sign(.awsV4(region: "eu-central-1", service: "s3", credentials: credentials))
+    ///     // or .sign(.awsV4(region: "eu-central-1", service: "s3") { credentials })
     ///     // or .sign { request, date in
     ///     //        let digest = try await request.body.sha256()
     ///     //        request.headerFields["X-Digest"] = digest.base64EncodedString()
@@ -94,7 +80,14 @@ extension Interceptor where Self == AnyInterceptor {
         time: TimeSource = .system,
         where isSigned: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
     ) -> Self {
-        Self(SignInterceptor(signer, origins: origins, identifiesCaller: identifiesCaller, time: time, where: isSigned))
+        let sign = SignInterceptor(
+            signer: signer,
+            origins: origins,
+            identifiesCaller: identifiesCaller,
+            now: time.now,
+            isSigned: isSigned
+        )
+        return Self(sign)
     }
 
     /// Signs requests with a closure, which adds fields or query parameters to the final request.
@@ -112,6 +105,6 @@ extension Interceptor where Self == AnyInterceptor {
         time: TimeSource = .system,
         with sign: @escaping @Sendable (inout HTTPRequest, Date) async throws -> Void
     ) -> Self {
-        Self(SignInterceptor(RequestSigner(sign), origins: origins, identifiesCaller: identifiesCaller, time: time))
+        Self.sign(RequestSigner(sign), origins: origins, identifiesCaller: identifiesCaller, time: time)
     }
 }

@@ -21,7 +21,7 @@ import Testing
         _ credentials: AWSCredentials = Self.example,
         presignedFor validity: Duration? = nil
     ) -> AWSSignatureV4 {
-        AWSSignatureV4(region: "us-east-1", service: "service", presignedFor: validity) { credentials }
+        AWSSignatureV4(region: "us-east-1", service: "service", validity: validity) { credentials }
     }
 
     private func signed(
@@ -51,7 +51,7 @@ import Testing
             body: HTTPBody(vector.body)
         )
         var signer = suiteSigner()
-        signer.pathRules.decodesFirst = vector.decodesFirst
+        signer.decodesPath = vector.decodesFirst
         let sent = try await signed(request, by: signer)
         #expect(
             sent.headerFields[.authorization]
@@ -127,7 +127,7 @@ import Testing
             headerFields: fields,
             body: HTTPBody(body)
         )
-        let signer: RequestSigner = .awsV4(region: "us-east-1", service: "s3", credentials: Self.s3Example)
+        let signer: RequestSigner = .awsV4(region: "us-east-1", service: "s3") { Self.s3Example }
         let sent = try await signed(request, by: signer, at: Self.s3Date)
         #expect(sent.headerFields[.authorization]?.hasSuffix("Signature=\(signature)") == true)
     }
@@ -140,12 +140,9 @@ import Testing
     }
 
     @Test func presignedURLOfS3() async throws {
-        let signer: RequestSigner = .awsV4(
-            region: "us-east-1",
-            service: "s3",
-            presignedFor: .seconds(86_400),
-            credentials: Self.s3Example
-        )
+        let signer: RequestSigner = .awsV4(region: "us-east-1", service: "s3", presignedFor: .seconds(86_400)) {
+            Self.s3Example
+        }
         let request = HTTPRequest(url: try url("https://examplebucket.s3.amazonaws.com/test.txt"))
         let sent = try await signed(request, by: signer, at: Self.s3Date)
         #expect(
@@ -156,7 +153,7 @@ import Testing
     }
 
     @Test func plusInAQueryMeansOneToEveryone() async throws {
-        let signer: RequestSigner = .awsV4(region: "r", service: "s3", credentials: Self.example)
+        let signer: RequestSigner = .awsV4(region: "r", service: "s3") { Self.example }
         let plus = try await signed(HTTPRequest(url: try url("https://b.example/?a=b+c")), by: signer)
         let encoded = try await signed(HTTPRequest(url: try url("https://b.example/?a=b%2Bc")), by: signer)
         #expect(plus.url == encoded.url)
@@ -164,7 +161,7 @@ import Testing
     }
 
     @Test func plusInAPathMeansOneToEveryS3() async throws {
-        let signer: RequestSigner = .awsV4(region: "r", service: "s3", credentials: Self.example)
+        let signer: RequestSigner = .awsV4(region: "r", service: "s3") { Self.example }
         let plus = try await signed(HTTPRequest(url: try url("https://b.example/a+b?c=d")), by: signer)
         #expect(plus.url.absoluteString == "https://b.example/a%2Bb?c=d")
         let encoded = try await signed(HTTPRequest(url: plus.url), by: signer)
@@ -190,11 +187,11 @@ import Testing
         let target = try url("https://b.s3.amazonaws.com/key")
         let body = HTTPBody.oneShot(Chunks(["a"]))
         let request = HTTPRequest(method: .put, url: target, body: body)
-        let strict: RequestSigner = .awsV4(region: "r", service: "s3", credentials: Self.example)
+        let strict: RequestSigner = .awsV4(region: "r", service: "s3") { Self.example }
         let error = await #expect(throws: TransportError.self) { try await signed(request, by: strict) }
         #expect(error?.code == .bodyNotReplayable)
         #expect(body.isReadable)
-        let lax: RequestSigner = .awsV4(region: "r", service: "s3", signsBody: false, credentials: Self.example)
+        let lax: RequestSigner = .awsV4(region: "r", service: "s3", signsBody: false) { Self.example }
         let sent = try await signed(request, by: lax)
         #expect(sent.headerFields["X-Amz-Content-Sha256"] == "UNSIGNED-PAYLOAD")
         #expect(body.isReadable)
@@ -202,7 +199,7 @@ import Testing
 
     @Test func restartableStreamIsSignedAsItsBytesAre() async throws {
         let target = try url("https://b.s3.amazonaws.com/key")
-        let signer: RequestSigner = .awsV4(region: "r", service: "s3", credentials: Self.example)
+        let signer: RequestSigner = .awsV4(region: "r", service: "s3") { Self.example }
         let stream = HTTPBody.restartable { Chunks(["Welcome to ", "Amazon S3."]) }
         let bytes = try await signed(HTTPRequest(method: .put, url: target, body: "Welcome to Amazon S3."), by: signer)
         let streamed = try await signed(HTTPRequest(method: .put, url: target, body: stream), by: signer)
@@ -240,7 +237,7 @@ import Testing
 
     @Test func secretsAreInNoDescriptionAndNoDump() {
         let credentials = AWSCredentials(accessKeyID: "ID", secretAccessKey: "s3cr3t", sessionToken: "t0ken")
-        let signer: RequestSigner = .awsV4(region: "r", service: "s", credentials: credentials)
+        let signer: RequestSigner = .awsV4(region: "r", service: "s") { credentials }
         var dumped = ""
         dump(credentials, to: &dumped)
         dump(AnyInterceptor.sign(signer), to: &dumped)
