@@ -1,15 +1,11 @@
 /// The implementation of `.bearerAuth(…)`, documented there.
 struct BearerAuthInterceptor: Interceptor {
-    private enum Source: Sendable {
+    enum Source: Sendable {
         case store(TokenStore)
         case token(BearerToken)
     }
 
-    private let source: Source
-
-    init(_ tokens: TokenStore) { source = .store(tokens) }
-
-    init(_ token: BearerToken) { source = .token(token) }
+    let source: Source
 
     @inline(__always)
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -93,5 +89,5 @@ extension Interceptor where Self == AnyInterceptor {
     ///
     /// A request that already has an `Authorization` field keeps that field. To send a request without a token, set
     /// ``InterceptorsTransport/HTTPContext/authorization`` in its context.
-    public static func bearerAuth(_ tokens: TokenStore) -> Self { Self(BearerAuthInterceptor(tokens)) }
+    public static func bearerAuth(_ tokens: TokenStore) -> Self { Self(BearerAuthInterceptor(source: .store(tokens))) }
 }

@@ -1,6 +1,6 @@
 /// A bearer token without a ``TokenStore``: a constant, or the result of a closure that is called for each request.
 final class BearerToken: Sendable {
-    private enum Value: Sendable {
+    enum Value: Sendable {
         /// The complete field; `nil` if a field can't carry the token.
         case constant(HTTPField?)
         case asked(@Sendable () async throws -> String?)
@@ -12,13 +12,8 @@ final class BearerToken: Sendable {
     /// Whether the token is the same for each request.
     var isConstant: Bool { if case .constant = value { true } else { false } }
 
-    init(_ token: String, for origins: [Origin]) {
-        value = .constant(HTTPField.bearer(token))
-        self.origins = origins.isEmpty ? nil : Set(origins)
-    }
-
-    init(for origins: [Origin], asking token: @escaping @Sendable () async throws -> String?) {
-        value = .asked(token)
+    init(_ value: Value, for origins: [Origin]) {
+        self.value = value
         self.origins = origins.isEmpty ? nil : Set(origins)
     }
 
@@ -86,7 +81,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///     ``InterceptorsTransport/HTTPErrorCode/invalidCredential``.
     ///   - origins: the origins that get the token; by default, the origin of the sending client's base URL.
     public static func bearerAuth(_ token: String, for origins: Origin...) -> Self {
-        Self(BearerAuthInterceptor(BearerToken(token, for: origins)))
+        Self(BearerAuthInterceptor(source: .token(BearerToken(.constant(.bearer(token)), for: origins))))
     }
 
     /// Sends the token that a closure returns as `Authorization: Bearer …`, to the named origins only.
@@ -113,7 +108,7 @@ extension Interceptor where Self == AnyInterceptor {
         for origins: Origin...,
         token: @escaping @Sendable () async throws -> String?
     ) -> Self {
-        Self(BearerAuthInterceptor(BearerToken(for: origins, asking: token)))
+        Self(BearerAuthInterceptor(source: .token(BearerToken(.asked(token), for: origins))))
     }
 
     /// Unavailable: a constant token has no label.

@@ -7,7 +7,7 @@ struct CredentialGeneration: Sendable, Hashable {
 }
 
 /// A credential with its generation.
-struct Credential<Value> {
+struct Credential<Value: Sendable>: Sendable {
     let value: Value
     let generation: CredentialGeneration
 }
@@ -22,12 +22,12 @@ struct Credential<Value> {
 /// | closed | fails with ``InterceptorsTransport/HTTPErrorCode/signedOut`` | ``replace(_:inNewSession:)`` |
 ///
 /// A flight superseded by `replace` or `close` runs to its end, but its result is discarded.
-struct SingleFlight<Value, Waiter> {
+struct SingleFlight<Value: Sendable, Waiter: Sendable> {
     /// The result that a waiter is resumed with.
     typealias Outcome = Result<Credential<Value>, any Error>
 
     /// The action to take for a caller of ``wait(_:_:rejecting:unlessStarting:)``.
-    enum Step {
+    enum Step: Sendable {
         /// None: the caller waits for the running flight. `count` is the number of waiters now.
         case wait(count: Int)
         /// Start this flight. The caller waits for it.
@@ -37,7 +37,7 @@ struct SingleFlight<Value, Waiter> {
     }
 
     /// The waiters to resume, in the order they came, and their common outcome.
-    struct Resumption {
+    struct Resumption: Sendable {
         let waiters: [Waiter]
         let outcome: Outcome
     }
@@ -175,7 +175,3 @@ struct SingleFlight<Value, Waiter> {
         return waiters.map(\.waiter)
     }
 }
-
-extension Credential: Sendable where Value: Sendable {}
-extension SingleFlight.Step: Sendable where Value: Sendable {}
-extension SingleFlight.Resumption: Sendable where Value: Sendable, Waiter: Sendable {}

@@ -33,20 +33,8 @@ extension TokenStore.Token: CustomStringConvertible, CustomDebugStringConvertibl
     /// Equal to ``description``.
     public var debugDescription: String { description }
 
-    /// A mirror with redacted secrets, so that neither `dump` nor a test failure prints them.
-    public var customMirror: Mirror {
-        let placeholder = Redaction.standard.placeholder
-        return Mirror(
-            self,
-            children: [
-                "value": placeholder,
-                "expiresAt": expiresAt as Any,
-                "refreshToken": refreshToken.map { _ in placeholder } as Any,
-                "account": account.map { _ in placeholder } as Any,
-            ],
-            displayStyle: .struct
-        )
-    }
+    /// A mirror with the description, so that neither `dump` nor a test failure prints a secret.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description], displayStyle: .struct) }
 }
 
 /// A token, or its absence, with the date of its next refresh. A class, because every request reads it, and copying a
@@ -60,37 +48,22 @@ final class HeldToken: Sendable {
 
     typealias Token = TokenStore.Token
 
-    static let none = HeldToken(token: nil, refreshAt: nil)
+    static let none = HeldToken(nil, leeway: .zero)
 
-    /// A token obtained elsewhere, of any age.
-    convenience init(_ token: Token?, leeway: Duration) {
-        self.init(token: token, refreshAt: token?.expiresAt?.addingTimeInterval(-Self.seconds(leeway)))
-    }
-
-    /// A token that was just received.
+    /// Holds a token that was just received, or one obtained elsewhere, of any age.
     ///
-    /// The refresh date must lie ahead, or every request would start a refresh. A token that lives less than twice the leeway
-    /// is refreshed at half its life. A token that has already expired on arrival (a wrong clock on either side) is refreshed
-    /// only when rejected.
-    convenience init(received token: Token, at date: Date, leeway: Duration) {
-        guard let expiresAt = token.expiresAt, expiresAt > date else {
-            self.init(token: token, refreshAt: nil)
-            return
-        }
-        let lifetime = expiresAt.timeIntervalSince(date)
-        self.init(
-            token: token,
-            refreshAt: expiresAt.addingTimeInterval(-min(Self.seconds(leeway), lifetime / 2))
-        )
-    }
-
-    private init(token: Token?, refreshAt: Date?) {
+    /// The refresh date of a received token must lie ahead, or every request would start a refresh. A token that lives less than
+    /// twice the leeway is refreshed at half its life. A token that has already expired on arrival (a wrong clock on either side)
+    /// is refreshed only when rejected.
+    init(_ token: Token?, leeway: Duration, receivedAt arrival: Date? = nil) {
         self.token = token
-        self.refreshAt = refreshAt
         field = token.flatMap { HTTPField.bearer($0.value) }
+        var lead = leeway / .seconds(1)
+        let lifetime = arrival.flatMap { token?.expiresAt?.timeIntervalSince($0) }
+        if let lifetime { lead = min(lead, lifetime / 2) }
+        let hasExpired = lifetime.map { $0 <= 0 } ?? false
+        refreshAt = hasExpired ? nil : token?.expiresAt?.addingTimeInterval(-lead)
     }
 
     func isDue(at date: @autoclosure () -> Date) -> Bool { refreshAt.map { $0 <= date() } ?? false }
-
-    private static func seconds(_ duration: Duration) -> TimeInterval { duration / .seconds(1) }
 }

@@ -118,7 +118,7 @@ extension TokenStore {
         }
         token.refreshToken = token.refreshToken ?? rejected.token?.refreshToken
         token.account = token.account ?? rejected.token?.account
-        return HeldToken(received: token, at: now(), leeway: options.leeway)
+        return HeldToken(token, leeway: options.leeway, receivedAt: now())
     }
 
     private func finish(_ flight: Int, with result: Result<HeldToken, AuthenticationError>, endsSession: Bool = false) {

@@ -34,36 +34,26 @@ struct DigestAnswer: Sendable {
 
     /// The field's value; `nil` if the server requires a digest of the body, and the body can be read only once.
     func authorization(for request: HTTPRequest) async throws -> String? {
-        let protection: DigestChallenge.Protection?
-        switch challenge.protections {
-        case nil: protection = nil
-        case let offered? where offered.contains(.authentication): protection = .authentication
-        default:
-            guard request.body.isRestartable else { return nil }
-            protection = .integrity
+        let offered = challenge.protections
+        let protection: DigestChallenge.Protection? =
+            offered.map { $0.contains(.authentication) ? .authentication : .integrity }
+        guard protection != .integrity || request.body.isRestartable else { return nil }
+        do {
+            return try field(
+                method: request.method.rawValue,
+                target: WireTarget(request).requestTarget,
+                protection: protection,
+                contentDigest: protection == .integrity ? try await digest(of: request.body) : ""
+            )
+        } catch let missing as DigestUnavailable {
+            throw AuthenticationError(.unsupported, "The server's challenge can't be answered: \(missing).")
         }
-        var content = ""
-        if protection == .integrity { content = try await Self.digest(of: request.body, challenge.algorithm) }
-        return try field(
-            method: request.method.rawValue,
-            target: WireTarget(request).requestTarget,
-            protection: protection,
-            contentDigest: content
-        )
     }
 
     // Reading and hashing may take long, so they leave the caller's actor.
     @concurrent
-    private static func digest(of body: HTTPBody, _ algorithm: MessageDigest.Algorithm) async throws -> String {
-        do {
-            return try await body.digest(algorithm).hexadecimal
-        } catch let missing as DigestUnavailable {
-            throw unanswerable(missing)
-        }
-    }
-
-    private static func unanswerable(_ missing: DigestUnavailable) -> AuthenticationError {
-        AuthenticationError(.unsupported, "The server's challenge can't be answered: \(missing).")
+    private func digest(of body: HTTPBody) async throws -> String {
+        try await body.digest(challenge.algorithm).hexadecimal
     }
 
     func field(
@@ -101,11 +91,7 @@ struct DigestAnswer: Sendable {
     }
 
     private func hash(_ text: String) throws -> String {
-        do {
-            return try MessageDigest.of(Array(text.utf8), challenge.algorithm).hexadecimal
-        } catch let missing as DigestUnavailable {
-            throw Self.unanswerable(missing)
-        }
+        try MessageDigest.of(Array(text.utf8), challenge.algorithm).hexadecimal
     }
 
     // Compares bytes, because a search by characters misses a quote that a combining accent follows.

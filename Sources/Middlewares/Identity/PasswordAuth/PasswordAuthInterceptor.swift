@@ -21,13 +21,7 @@ struct PasswordAuthInterceptor: Interceptor {
         guard !request.headerFields.contains(.authorization), mode != .omitted else {
             return try await next(request)
         }
-        let remedy = ".digestAuth(username: …, password: …, origins: [origin])"
-        guard
-            let origin = try request.origin(
-                among: origins,
-                orThrow: AuthenticationError.unknownOrigin(of: request, for: "password", remedy: remedy)
-            )
-        else { return try await sendWithout(request, next) }
+        guard let origin = try origin(of: request) else { return try await sendWithout(request, next) }
         try request.requireUnshared(by: elementName, changesEachTime: schemes == [.digest])
         let session = memory.generation
         var sent = try await answerInAdvance(to: request, origin, session)
@@ -39,7 +33,9 @@ struct PasswordAuthInterceptor: Interceptor {
             let response = try await next(attempt)
             let reason = response.disregardedChallenge(to: origin)
             guard response.status == 401, reason == nil else {
-                memory.inSession(session) { $0.learn(from: response, to: sent?.answer, at: origin, random) }
+                if let sent {
+                    memory.inSession(session) { $0.learn(from: response, to: sent.answer, at: origin, random) }
+                }
                 return explained(response, reason, request)
             }
             let wasInAdvance = answersLeft == Self.mostAnswers
@@ -67,6 +63,12 @@ struct PasswordAuthInterceptor: Interceptor {
         case [.digest]: "digestAuth"
         default: "passwordAuth"
         }
+    }
+
+    private func origin(of request: HTTPRequest) throws -> Origin? {
+        let remedy = ".digestAuth(username: …, password: …, origins: [origin])"
+        let unknown = { AuthenticationError.unknownOrigin(of: request, for: "password", remedy: remedy) }
+        return try request.origin(among: origins, orThrow: unknown())
     }
 
     private func sendWithout(_ request: HTTPRequest, _ next: Next) async throws -> HTTPResponse {
@@ -138,8 +140,9 @@ struct PasswordAuthInterceptor: Interceptor {
 }
 
 extension HTTPResponse {
-    /// The reason that a 401 isn't a challenge of an origin (RFC 9110 §11.6.1); `nil` if it is.
+    /// The reason that a 401 isn't a challenge of an origin (RFC 9110 §11.6.1); `nil` if it is, or the status is another.
     fileprivate func disregardedChallenge(to origin: Origin) -> CredentialNote? {
+        guard status == 401 else { return nil }
         if context.hasChangedMethod { return .changedMethod }
         return mayBeFrom(origin) ? nil : .afterRedirect
     }

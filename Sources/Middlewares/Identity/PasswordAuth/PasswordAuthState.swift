@@ -68,11 +68,11 @@ struct PasswordAuthState: Sendable {
     /// Records a response that accepted an answer. `Authentication-Info` may contain the next nonce.
     mutating func learn(
         from response: HTTPResponse,
-        to answer: PasswordAuthAnswer?,
+        to answer: PasswordAuthAnswer,
         at origin: Origin,
         _ random: RandomSource
     ) {
-        guard let answer, [.successful, .redirection].contains(response.status.kind) else { return }
+        guard [.successful, .redirection].contains(response.status.kind) else { return }
         let realm = Realm(origin: origin, name: answer.realm)
         rejected[realm] = nil
         Self.remember(answer.credential, for: realm, in: &proven)

@@ -21,13 +21,8 @@ extension PasswordCredential: CustomStringConvertible, CustomDebugStringConverti
     /// Equal to ``description``.
     public var debugDescription: String { description }
 
-    /// A mirror without the password.
-    public var customMirror: Mirror {
-        let children: KeyValuePairs<String, Any> = [
-            "username": username, "password": Redaction.standard.placeholder,
-        ]
-        return Mirror(self, children: children, displayStyle: .struct)
-    }
+    /// A mirror with the description.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description], displayStyle: .struct) }
 }
 
 extension PasswordCredential {

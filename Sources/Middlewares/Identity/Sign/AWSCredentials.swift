@@ -24,12 +24,6 @@ extension AWSCredentials: CustomStringConvertible, CustomDebugStringConvertible,
     /// Equal to ``description``.
     public var debugDescription: String { description }
 
-    /// A mirror that shows neither the secret key nor the session token.
-    public var customMirror: Mirror {
-        let children: KeyValuePairs<String, Any> = [
-            "accessKeyID": accessKeyID, "secretAccessKey": Redaction.standard.placeholder,
-            "sessionToken": sessionToken == nil ? "none" : Redaction.standard.placeholder,
-        ]
-        return Mirror(self, children: children, displayStyle: .struct)
-    }
+    /// A mirror with the description.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description], displayStyle: .struct) }
 }

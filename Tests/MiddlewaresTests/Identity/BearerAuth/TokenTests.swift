@@ -49,7 +49,7 @@ import Testing
     ) {
         let arrival = Date(timeIntervalSince1970: 1_000_000)
         let token = TokenStore.Token("a", expiresAt: arrival.addingTimeInterval(expiry))
-        let held = HeldToken(received: token, at: arrival, leeway: .seconds(leeway))
+        let held = HeldToken(token, leeway: .seconds(leeway), receivedAt: arrival)
         #expect(!held.isDue(at: arrival))
         #expect(!held.isDue(at: arrival.addingTimeInterval(due - 0.001)))
         #expect(held.isDue(at: arrival.addingTimeInterval(due)))
@@ -59,7 +59,7 @@ import Testing
     func tokenThatIsOverOnArrivalIsLeftToTheServersRejection(expiry: Double) {
         let arrival = Date(timeIntervalSince1970: 1_000_000)
         let token = TokenStore.Token("a", expiresAt: arrival.addingTimeInterval(expiry))
-        let held = HeldToken(received: token, at: arrival, leeway: .seconds(30))
+        let held = HeldToken(token, leeway: .seconds(30), receivedAt: arrival)
         #expect(!held.isDue(at: arrival))
         #expect(!held.isDue(at: .distantFuture))
     }
