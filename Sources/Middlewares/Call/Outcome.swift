@@ -1,5 +1,13 @@
 internal import InterceptorsCore
 
+extension Next {
+    /// Runs the rest of the chain, and returns the response or the error.
+    @inline(__always)
+    func outcome(of request: consuming HTTPRequest) async -> Result<HTTPResponse, any Error> {
+        do { return .success(try await self(request)) } catch { return .failure(error) }
+    }
+}
+
 extension Result where Success == HTTPResponse {
     /// The response: on success the value, on failure the response that the error was made from, if any.
     var answered: HTTPResponse? {

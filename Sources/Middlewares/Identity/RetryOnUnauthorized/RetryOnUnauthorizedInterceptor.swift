@@ -6,12 +6,7 @@ struct RetryOnUnauthorizedInterceptor: Interceptor {
     @inline(__always)
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         guard let record = try track(&request) else { return try await next(request) }
-        let answer: Result<HTTPResponse, any Error>
-        do {
-            answer = .success(try await next(copy request))
-        } catch {
-            answer = .failure(error)
-        }
+        let answer = await next.outcome(of: copy request)
         guard condition.matches(answer, to: request) else {
             if case .success(let response) = answer { tokens.noteAnswer(response, to: record) }
             return try answer.get()
@@ -79,20 +74,13 @@ struct RetryOnUnauthorizedInterceptor: Interceptor {
         request.context.resendCount += 1
         request.context.callShape.willResend?()
         request.note(.sentAgain)
-        do {
-            let response = try await next(copy request)
-            if condition.matches(.success(response), to: request) {
-                tokens.noteRejectedAgain(response, to: record)
-            } else {
-                tokens.noteAnswer(response, to: record)
-            }
-            return response
-        } catch {
-            if condition.matches(.failure(error), to: request) {
-                tokens.noteRejectedAgain(error.receivedResponse, to: record)
-            }
-            throw error
+        let answer = await next.outcome(of: copy request)
+        if condition.matches(answer, to: request) {
+            tokens.noteRejectedAgain(answer.answered, to: record)
+        } else if case .success(let response) = answer {
+            tokens.noteAnswer(response, to: record)
         }
+        return try answer.get()
     }
 }
 
