@@ -246,7 +246,7 @@ let package = Package(
         ),
         .testTarget(
             name: "TestingTests",
-            dependencies: ["InterceptorsTesting", "InterceptorsTestSupport"],
+            dependencies: ["Interceptors", "InterceptorsInsight", "InterceptorsTesting", "InterceptorsTestSupport"],
             swiftSettings: settings
         ),
         .testTarget(

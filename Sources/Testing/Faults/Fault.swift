@@ -108,8 +108,8 @@ extension Fault {
 
     /// The same fault for this many requests, in the order of their arrival; all later ones pass.
     ///
-    /// A request counts only if the fault happens to it: not if its response has no content to truncate, if it fails otherwise,
-    /// or if its task is cancelled first. Two equal faults count separately. Switching the fault on again starts a new count.
+    /// A request counts when the fault is chosen for it, even if its task is then cancelled or its response has no content to
+    /// truncate. Two equal faults count separately. Switching the fault on again starts a new count.
     public func times(_ count: Int) -> Self {
         var fault = self
         fault.limit = max(0, count)
@@ -137,21 +137,17 @@ extension Fault: CustomStringConvertible {
     public var description: String {
         let scope = scope.map { " for \($0)" } ?? ""
         let share = percent < 100 ? " (\(percent) %)".replacing(".0 %", with: " %") : ""
-        return "\(kind)\(scope)\(share)" + (limit.map { $0 == 1 ? ", once" : ", \($0) times" } ?? "")
+        return "\(name)\(scope)\(share)" + (limit.map { $0 == 1 ? ", once" : ", \($0) times" } ?? "")
     }
-}
 
-extension Fault.Kind: CustomStringConvertible {
-    var description: String {
-        switch self {
+    private var name: String {
+        switch kind {
         case .latency(let range) where range.lowerBound == range.upperBound: "latency of \(range.lowerBound.logged)"
         case .latency(let range): "latency of \(range.lowerBound.logged) to \(range.upperBound.logged)"
         case .status(let status): "status \(status.code)"
         case .captivePortal: "captive portal"
         case .failure(let code): "\(code)"
-        case .reset: "reset"
-        case .timeout: "timeout"
-        case .truncation: "truncation"
+        case .reset, .timeout, .truncation: "\(kind)"
         }
     }
 }

@@ -11,49 +11,11 @@ struct FaultsInterceptor: Interceptor {
         guard faults.isOn, (try? request.validate()) != nil, request.body.isReadable,
             let plan = faults.plan(for: request, random: time.random)
         else { return try await next(request) }
-        var request = request
-        let choice = plan.choice.map { [$0] } ?? []
-        var pending = plan.waits + choice
-        defer { faults.giveBack(pending) }
-
-        let start = FaultStart(timeouts: request.context.timeouts, elapsed: time.startMeasuring())
-        let lateness = try await wait(plan.latency, for: &request, since: start)
-        pending = choice
-        if let lateness { throw lateness }
+        var exchange = FaultyExchange(request, next, time)
+        try await exchange.wait(plan.latency)
         try Task.checkCancellation()
-        guard let fault = plan.fault else { return try await next(request) }
-        let injection = FaultInjection(request: request, next: next, clock: time.clock, start: start, part: plan.part) {
-            [faults] in faults.giveBack(choice)
-        }
-        switch try await injection.outcome(of: fault.kind) {
-        case .unharmed(let response): return response
-        case .happened(let result):
-            pending = []
-            return try result.get()
-        }
+        return try await exchange.response(with: plan.fault?.kind ?? .latency(.zero ... .zero))
     }
-
-    /// Waits as a slow network would, and charges the wait to the request's limit. Returns the error if a limit passes first.
-    private func wait(
-        _ latency: Duration,
-        for request: inout HTTPRequest,
-        since start: FaultStart
-    ) async throws -> TransportError? {
-        guard latency > .zero else { return nil }
-        request.note(.fault("waits \(latency.logged) before sending"))
-        let limit = SilenceLimit(of: start.timeouts, after: .zero)
-        try await time.clock.sleep(for: max(.zero, min(latency, limit?.remaining ?? latency)))
-        if let limit, limit.remaining < latency { return limit.error(request) }
-        // `spent` is unknown to transports of other packages.
-        if let total = start.timeouts?.total { request.context.timeouts?.total = max(.zero, total - start.elapsed()) }
-        return nil
-    }
-}
-
-/// The time limits of a request, and the time since the request reached its faults.
-struct FaultStart {
-    let timeouts: Timeouts?
-    let elapsed: @Sendable () -> Duration
 }
 
 extension FaultsInterceptor: PlacedInterceptor {
@@ -84,7 +46,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// Injects failures of the network and the server, for tests.
     ///
     /// ```swift
-    /// interceptors: chain + [.faults(.latency(.seconds(1)).percent(50), .captivePortal.percent(5), .reset.percent(5), seed: 7)]
+    /// interceptors: chain + [.faults(.latency(.seconds(1)).percent(50), .captivePortal.percent(5), .reset.percent(5))]
     /// ```
     /// ``Fault`` lists the failures, and how to limit them to some requests. ``FaultSwitch`` turns them on and off while the
     /// program runs. Without faults, requests and responses pass unchanged.
@@ -105,17 +67,17 @@ extension Interceptor where Self == AnyInterceptor {
     ///
     /// - Parameters:
     ///   - faults: the faults. For one request, all waits come first. Then the first other fault that is chosen happens.
-    ///   - seed: makes the random choices the same each time, as ``FaultSwitch`` says; by default they come from `time.random`.
-    ///   - time: measures the waits, and makes random choices if there is no seed.
-    public static func faults(_ faults: Fault..., seed: UInt64? = nil, time: TimeSource = .system) -> Self {
-        Self(FaultsInterceptor(faults: FaultSwitch(faults, seed: seed), time: time))
+    ///   - time: measures the waits, and makes the random choices. With a seed, requests that come in the same order meet the
+    ///     same faults.
+    public static func faults(_ faults: Fault..., time: TimeSource = .system) -> Self {
+        Self(FaultsInterceptor(faults: FaultSwitch(faults), time: time))
     }
 
-    /// Injects the failures that are switched on. See ``faults(_:seed:time:)``.
+    /// Injects the failures that are switched on. See the method without a switch.
     ///
     /// - Parameters:
     ///   - faults: the faults and their switches.
-    ///   - time: measures the waits, and makes random choices if the switch has no seed.
+    ///   - time: measures the waits, and makes the random choices.
     public static func faults(_ faults: FaultSwitch, time: TimeSource = .system) -> Self {
         Self(FaultsInterceptor(faults: faults, time: time))
     }

@@ -10,8 +10,6 @@ struct TruncatedChunks: AsyncSequence, Sendable {
     let error: TransportError
     /// Gets the number of bytes when the content breaks off.
     let onCut: @Sendable (_ count: Int64) -> Void
-    /// Called if there is no content to truncate.
-    let onEmpty: @Sendable () -> Void
 
     func makeAsyncIterator() -> Iterator {
         Iterator(
@@ -32,10 +30,7 @@ struct TruncatedChunks: AsyncSequence, Sendable {
 
         mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
             if remaining != 0 {
-                guard let chunk = try await source.next(isolation: actor) else {
-                    chunks.onEmpty()
-                    return nil
-                }
+                guard let chunk = try await source.next(isolation: actor) else { return nil }
                 let left = remaining ?? Int64(Double(chunk.count) * chunks.part)
                 let kept = chunk.prefix(Int(clamping: left))
                 remaining = left - Int64(kept.count)

@@ -45,7 +45,6 @@ import Testing
 
     @Test func chainWithInjectedFaults() async throws {
         try await Simulation(seeds: Self.seeds) { world in
-            let seed = world.random.next()
             let faults = FaultSwitch(
                 .latency(.milliseconds(1) ... .seconds(2)).percent(50),
                 .status(503).percent(10),
@@ -53,8 +52,7 @@ import Testing
                 .reset.percent(10),
                 .truncation.percent(10),
                 .timeout.percent(5),
-                .failure(.offline).percent(5),
-                seed: seed
+                .failure(.offline).percent(5)
             )
             return world.client(interceptors: [
                 .retry(3, time: world.time), .hedge(after: .seconds(1), time: world.time),

@@ -24,20 +24,6 @@ import Testing
         #expect(bench.recorder.requests.isEmpty)
     }
 
-    @Test func aFaultDoesNotCountIfItsWaitIsCancelled() async throws {
-        let faults = FaultSwitch(.latency(.seconds(3)).times(1), .status(503).times(1))
-        let interceptor = AnyInterceptor.faults(faults, time: .manual(clock))
-        let cancelled = Task { try await bench.send(interceptor) }
-        await clock.sleepers(1)
-        cancelled.cancel()
-        await #expect(throws: CancellationError.self) { try await cancelled.value }
-        let next = Task { try await bench.send(interceptor) }
-        await clock.sleepers(1)
-        clock.advance(by: .seconds(3))
-        #expect(try await next.value.status == 503)
-        #expect(try await bench.send(interceptor).status == 200)
-    }
-
     @Test func latencyIsChargedToTheWholeCallsLimit() async throws {
         let limits = Timeouts(idle: .seconds(60), total: .seconds(5))
         let task = Task { try await bench.send(.latency(.seconds(2))) { $0.context.timeouts = limits } }

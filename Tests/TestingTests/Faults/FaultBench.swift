@@ -4,6 +4,8 @@ import Testing
 
 @testable import InterceptorsTesting
 
+let apiURL = URL(string: "https://api.example.com/users/42")!
+
 /// Sends requests through faults to a server with ten bytes of content, in virtual time.
 struct FaultBench {
     let clock = ManualClock()
@@ -20,7 +22,7 @@ struct FaultBench {
         seed: UInt64 = 1,
         changing change: (inout HTTPRequest) throws -> Void = { _ in }
     ) async throws -> HTTPResponse {
-        try await send(.faults(FaultSwitch(faults, seed: seed), time: .manual(clock)), changing: change)
+        try await send(.faults(FaultSwitch(faults), time: .manual(clock, seed: seed)), changing: change)
     }
 
     func send(
@@ -44,7 +46,7 @@ struct FaultBench {
         changing change: (inout HTTPRequest) throws -> Void = { _ in }
     ) async throws -> TransportError? {
         do {
-            _ = try await send(.faults(FaultSwitch(faults, seed: 1), time: .manual(clock)), changing: change)
+            _ = try await send(.faults(FaultSwitch(faults), time: .manual(clock, seed: 1)), changing: change)
             return nil
         } catch let error as TransportError {
             #expect(error.message.contains("injected"))

@@ -1,0 +1,1 @@
+../../MiddlewaresTests/Support/Exchange.swift
