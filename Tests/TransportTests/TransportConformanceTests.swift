@@ -53,16 +53,16 @@ import Testing
     #endif
 
     @Test(.againstHanging, arguments: TransportConformance.rulesInMemory)
-    func stubTransportKeepsItsPromises(rule: TransportConformance.Rule) async throws {
-        try await rule.check(inMemory: { time, answer in StubTransport(time: time, answer) })
+    func stubTransportKeepsItsPromises(rule: TransportConformance.MemoryRule) async throws {
+        try await rule.check { time, answer in StubTransport(time: time, answer) }
     }
 
     /// A stub that forwards requests to another transport keeps the same promises as that transport.
     @Test(.againstHanging, arguments: TransportConformance.rulesInMemory)
-    func stubTransportWithAFallbackKeepsItsPromises(rule: TransportConformance.Rule) async throws {
-        try await rule.check(inMemory: { time, answer in
+    func stubTransportWithAFallbackKeepsItsPromises(rule: TransportConformance.MemoryRule) async throws {
+        try await rule.check { time, answer in
             StubTransport(fallback: StubTransport(time: time, answer), time: time)
-        })
+        }
     }
 
     @Test func exemptionsAreOfRulesThatExist() {

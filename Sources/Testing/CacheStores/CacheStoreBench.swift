@@ -3,12 +3,22 @@ internal import InterceptorsMiddlewares
 
 extension CacheStoreConformance {
     /// The store of one check.
-    struct Bench: Sendable {
+    struct Bench: ConformanceBench {
+        static let everySubject: Void = ()
         let store: any CacheStore
+
+        /// - Parameter name: the closure that makes the store, as a report names it.
+        init(_ log: WaitLog, _ name: String, _ make: () async throws -> any CacheStore) async throws {
+            do {
+                store = LoggedStore(base: try await log.waiting(for: name) { try await make() }, log: log)
+            } catch {
+                throw FactoryError(error: error)
+            }
+        }
 
         func key(_ path: String, partition: String = "") throws -> CacheKey {
             let key = URL(string: "https://a.example/\(path)").flatMap { CacheKey(url: $0, partition: partition) }
-            guard let key else { throw Observation(description: "The check's path \(path) is wrong.") }
+            guard let key else { throw RuleObservation(description: "The check's path \(path) is wrong.") }
             return key
         }
 
@@ -75,28 +85,5 @@ extension CacheStoreConformance {
             try expect(entries.count, is: 1, "The number of entries of a key")
             return entries[0]
         }
-    }
-
-    /// Throws unless the values are equal. The subject begins a sentence, such as "The length".
-    static func expect<Value: Equatable>(_ value: Value, is expected: Value, _ subject: String) throws {
-        guard value != expected else { return }
-        throw Observation(description: "\(subject) was \(shown(value)) instead of \(shown(expected)).")
-    }
-
-    /// Throws if the values are equal. The subject begins a sentence, such as "The generation".
-    static func expect<Value: Equatable>(_ value: Value, isNot other: Value, _ subject: String) throws {
-        guard value == other else { return }
-        throw Observation(description: "\(subject) was \(shown(other)), as before.")
-    }
-
-    private static func shown<Value>(_ value: Value) -> String {
-        let text = "\(value)"
-        return text.count > 200 ? "\(text.prefix(200))… (\(text.count) characters)" : text
-    }
-}
-
-extension CacheStoreConformance.Bench {
-    private func expect<Value: Equatable>(_ value: Value, is expected: Value, _ subject: String) throws {
-        try CacheStoreConformance.expect(value, is: expected, subject)
     }
 }

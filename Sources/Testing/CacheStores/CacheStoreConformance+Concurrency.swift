@@ -3,14 +3,12 @@ internal import InterceptorsMiddlewares
 
 // Tasks at the same time.
 extension CacheStoreConformance {
-    static let concurrencyRules: [Rule] = [
-        Rule(
-            Law(
-                "concurrentWritersOfAKeyLeaveOneWholeEntry",
-                expected: "Writers of a key at the same time must leave one entry with the body of one of them.",
-                harm: "Otherwise two screens that load the same file leave a mixture of both downloads.",
-                repair: "Give each writer a place of its bytes, and make the commit one step."
-            ),
+    static let concurrencyLaws: [Law] = [
+        Law(
+            "concurrentWritersOfAKeyLeaveOneWholeEntry",
+            expected: "Writers of a key at the same time must leave one entry with the body of one of them.",
+            harm: "Otherwise two screens that load the same file leave a mixture of both downloads.",
+            repair: "Give each writer a place of its bytes, and make the commit one step.",
             seeds: 8
         ) { bench in
             let key = try bench.key("a")
@@ -24,14 +22,12 @@ extension CacheStoreConformance {
             let number = bytes.first ?? 0
             try expect(bytes, is: Data(repeating: number, count: 70_000 + Int(number)), "The body")
         },
-        Rule(
-            Law(
-                "commitAndInvalidationExcludeEachOther",
-                expected:
-                    "A commit and an invalidation at the same time must leave no entry requested before the invalidation.",
-                harm: "Otherwise the program sometimes shows data from before the user's own change.",
-                repair: "Ask the closure and make the entry visible under one lock, without an await between them."
-            ),
+        Law(
+            "commitAndInvalidationExcludeEachOther",
+            expected:
+                "A commit and an invalidation at the same time must leave no entry requested before the invalidation.",
+            harm: "Otherwise the program sometimes shows data from before the user's own change.",
+            repair: "Ask the closure and make the entry visible under one lock, without an await between them.",
             seeds: 8
         ) { bench in
             for round in 0..<200 {
@@ -56,15 +52,13 @@ extension CacheStoreConformance {
                 try expect(try await bench.entries(key).count, is: 0, "The number of entries in round \(round)")
             }
         },
-        Rule(
-            Law(
-                "writeThatHasReturnedIsSeenByEveryLaterLookup",
-                expected:
-                    "After commit(if:) has returned true, each later lookup must find an entry, also among other writers.",
-                harm: "Otherwise a page that was just loaded is loaded again, and offline it is missing.",
-                repair:
-                    "Return from commit(if:) only when the entry is visible, and don't join commits that are in progress."
-            ),
+        Law(
+            "writeThatHasReturnedIsSeenByEveryLaterLookup",
+            expected:
+                "After commit(if:) has returned true, each later lookup must find an entry, also among other writers.",
+            harm: "Otherwise a page that was just loaded is loaded again, and offline it is missing.",
+            repair:
+                "Return from commit(if:) only when the entry is visible, and don't join commits that are in progress.",
             seeds: 8
         ) { bench in
             let key = try bench.key("a")
@@ -78,14 +72,12 @@ extension CacheStoreConformance {
                 try await group.waitForAll()
             }
         },
-        Rule(
-            Law(
-                "replacingIsSeenAsOneStep",
-                expected:
-                    "While an entry is replaced, each lookup must find the old entry or the new one, never none or both.",
-                harm: "Otherwise requests go to the server for no reason, or find two answers.",
-                repair: "Remove the old entry and add the new one under one lock, or by renaming one file."
-            ),
+        Law(
+            "replacingIsSeenAsOneStep",
+            expected:
+                "While an entry is replaced, each lookup must find the old entry or the new one, never none or both.",
+            harm: "Otherwise requests go to the server for no reason, or find two answers.",
+            repair: "Remove the old entry and add the new one under one lock, or by renaming one file.",
             seeds: 8
         ) { bench in
             let key = try bench.key("a")
@@ -112,13 +104,11 @@ extension CacheStoreConformance {
                 try await group.waitForAll()
             }
         },
-        Rule(
-            Law(
-                "updateAndReplacementExcludeEachOther",
-                expected: "An update of an entry that is replaced at the same time must not change the new entry.",
-                harm: "Otherwise a new response gets the fields of an old one, such as its validators.",
-                repair: "Find the entry and change it under the lock of the commit, without an await between them."
-            ),
+        Law(
+            "updateAndReplacementExcludeEachOther",
+            expected: "An update of an entry that is replaced at the same time must not change the new entry.",
+            harm: "Otherwise a new response gets the fields of an old one, such as its validators.",
+            repair: "Find the entry and change it under the lock of the commit, without an await between them.",
             seeds: 8
         ) { bench in
             let key = try bench.key("a")
@@ -136,13 +126,11 @@ extension CacheStoreConformance {
                 try expect(try await bench.bodies(key), is: ["new"], "The bodies")
             }
         },
-        Rule(
-            Law(
-                "bodiesOfWritersAtTheSameTimeStayApart",
-                expected: "Writers of different keys at the same time must each store their bytes.",
-                harm: "Otherwise a picture is stored as a document.",
-                repair: "Keep the bytes that have arrived in the writer, not in the store."
-            ),
+        Law(
+            "bodiesOfWritersAtTheSameTimeStayApart",
+            expected: "Writers of different keys at the same time must each store their bytes.",
+            harm: "Otherwise a picture is stored as a document.",
+            repair: "Keep the bytes that have arrived in the writer, not in the store.",
             seeds: 8
         ) { bench in
             try await withThrowingTaskGroup { group in

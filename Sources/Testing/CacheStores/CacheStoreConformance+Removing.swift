@@ -3,14 +3,12 @@ internal import InterceptorsMiddlewares
 
 // Removals, and the responses that they keep out.
 extension CacheStoreConformance {
-    static let removingRules: [Rule] = [
-        Rule(
-            Law(
-                "removeTakesTheNamedEntriesAndKeepsTheGeneration",
-                expected: "remove(_:of:) must remove only the named entries, and keep the generation.",
-                harm: "Otherwise other variants are lost, or responses on their way aren't stored.",
-                repair: "Compare IDs, and change the generation only in the functions named removeAll."
-            )
+    static let removingLaws: [Law] = [
+        Law(
+            "removeTakesTheNamedEntriesAndKeepsTheGeneration",
+            expected: "remove(_:of:) must remove only the named entries, and keep the generation.",
+            harm: "Otherwise other variants are lost, or responses on their way aren't stored.",
+            repair: "Compare IDs, and change the generation only in the functions named removeAll."
         ) { bench in
             let key = try bench.key("a")
             for variant in ["x", "y"] { try await bench.put(Data(variant.utf8), key, variant) }
@@ -20,14 +18,12 @@ extension CacheStoreConformance {
             try expect(try await bench.bodies(key), is: ["y"], "The bodies")
             try expect(try await bench.generation(key), is: generation, "The generation")
         },
-        Rule(
-            Law(
-                "invalidationRemovesTheKeysEntriesAndChangesItsGeneration",
-                expected:
-                    "removeAll(of:) must remove the key's entries and change its generation each time, even without an entry.",
-                harm: "Otherwise the program shows data from before the user's own change.",
-                repair: "Count a generation up in each call, and keep it apart from the entries."
-            )
+        Law(
+            "invalidationRemovesTheKeysEntriesAndChangesItsGeneration",
+            expected:
+                "removeAll(of:) must remove the key's entries and change its generation each time, even without an entry.",
+            harm: "Otherwise the program shows data from before the user's own change.",
+            repair: "Count a generation up in each call, and keep it apart from the entries."
         ) { bench in
             let (key, other) = (try bench.key("a"), try bench.key("b"))
             for variant in ["x", "y"] { try await bench.put(Data(variant.utf8), key, variant) }
@@ -42,14 +38,12 @@ extension CacheStoreConformance {
             try expect(try await bench.entries(key).count, is: 0, "The number of entries")
             try expect(try await bench.bodies(other), is: ["b"], "The bodies of another key")
         },
-        Rule(
-            Law(
-                "clearingRemovesWhatThePredicateNamesAndChangesEveryGeneration",
-                expected:
-                    "removeAll(where:) must remove exactly what the predicate names, and change every key's generation.",
-                harm: "Otherwise signing out leaves an account's data, or a late response brings it back.",
-                repair: "Change one generation of all keys before you ask the predicate."
-            )
+        Law(
+            "clearingRemovesWhatThePredicateNamesAndChangesEveryGeneration",
+            expected:
+                "removeAll(where:) must remove exactly what the predicate names, and change every key's generation.",
+            harm: "Otherwise signing out leaves an account's data, or a late response brings it back.",
+            repair: "Change one generation of all keys before you ask the predicate."
         ) { bench in
             let keys = [try bench.key("a"), try bench.key("b"), try bench.key("absent")]
             for key in keys.prefix(2) { try await bench.put(Data("x".utf8), key) }
@@ -64,13 +58,11 @@ extension CacheStoreConformance {
                 "The generation of a key without an entry"
             )
         },
-        Rule(
-            Law(
-                "clearingRemovesEverythingAndChangesEveryGeneration",
-                expected: "removeAll() must remove every entry and change every generation.",
-                harm: "Otherwise data that the user deleted comes back.",
-                repair: "Leave out your implementation, or change the generations there too."
-            )
+        Law(
+            "clearingRemovesEverythingAndChangesEveryGeneration",
+            expected: "removeAll() must remove every entry and change every generation.",
+            harm: "Otherwise data that the user deleted comes back.",
+            repair: "Leave out your implementation, or change the generations there too."
         ) { bench in
             let key = try bench.key("a")
             try await bench.put(Data("x".utf8), key)
@@ -79,14 +71,12 @@ extension CacheStoreConformance {
             try expect(try await bench.store.listing().count, is: 0, "The number of listed entries")
             try expect(try await bench.generation(key), isNot: generation, "The generation")
         },
-        Rule(
-            Law(
-                "responseRequestedBeforeAnInvalidationIsNotStoredAfterIt",
-                expected:
-                    "A commit whose closure expects the generation from before removeAll(of:) must not be stored.",
-                harm: "Otherwise the user's own change disappears when an older response arrives.",
-                repair: "Pass the current generation to the closure, not the one from the beginning of the write."
-            )
+        Law(
+            "responseRequestedBeforeAnInvalidationIsNotStoredAfterIt",
+            expected:
+                "A commit whose closure expects the generation from before removeAll(of:) must not be stored.",
+            harm: "Otherwise the user's own change disappears when an older response arrives.",
+            repair: "Pass the current generation to the closure, not the one from the beginning of the write."
         ) { bench in
             for isWhole in [false, true] {
                 let key = try bench.key("a")
@@ -104,14 +94,12 @@ extension CacheStoreConformance {
                 try expect(try await bench.entries(key).count, is: 0, "The number of entries")
             }
         },
-        Rule(
-            Law(
-                "responseRequestedBeforeAClearIsNotStoredAfterIt",
-                expected:
-                    "A commit whose closure expects the generation from before removeAll(where:) must not be stored.",
-                harm: "Otherwise data of an account comes back after the person has signed out.",
-                repair: "Change the generation of every key in removeAll(where:), whatever the predicate names."
-            )
+        Law(
+            "responseRequestedBeforeAClearIsNotStoredAfterIt",
+            expected:
+                "A commit whose closure expects the generation from before removeAll(where:) must not be stored.",
+            harm: "Otherwise data of an account comes back after the person has signed out.",
+            repair: "Change the generation of every key in removeAll(where:), whatever the predicate names."
         ) { bench in
             let key = try bench.key("a")
             let generation = try await bench.generation(key)

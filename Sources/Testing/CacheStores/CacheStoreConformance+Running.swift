@@ -1,118 +1,50 @@
 internal import InterceptorsMiddlewares
 
-extension CacheStoreConformance {
-    /// The text of a rule.
-    struct Law: Sendable {
-        let name: String
-        /// The rule's expectation, as a sentence.
-        let expected: String
-        /// Why it matters to the program's users, as a sentence.
-        let harm: String
-        /// The usual repair, as a sentence.
-        let repair: String
-
-        init(_ name: String, expected: String, harm: String, repair: String) {
-            self.name = name
-            self.expected = expected
-            self.harm = harm
-            self.repair = repair
-        }
-    }
-
-    /// Thrown when a store breaks a promise.
-    struct Failure: Error, Sendable, CustomStringConvertible {
-        let law: Law
-        /// The store's behavior, as a sentence.
-        let observed: String
-
-        var description: String { "\(law.name): \(observed) \(law.expected) \(law.harm) \(law.repair)" }
-    }
-
-    /// The reason why a check fails, as a sentence.
-    struct Observation: Error, Sendable, CustomStringConvertible {
-        let description: String
-    }
-
-    /// An error of the author's closure, which a check rethrows.
-    struct FactoryError: Error {
-        let error: any Error
-    }
-}
-
-extension CacheStoreConformance.Rule {
-    /// As the public method.
+extension CacheStoreConformance.Law {
+    /// Checks a store in some orders of tasks, and on the usual threads.
     func check(_ patience: RulePatience, _ make: @escaping CacheStoreConformance.Factory) async throws {
-        for seed in 0..<seeds { try await play(seed: seed, patience, make) }
-        let log = WaitLog()
-        try await law.watch(log, patience: patience.otherThreads) { try await perform(log, make) }
-    }
-
-    private func play(
-        seed: UInt64,
-        _ patience: RulePatience,
-        _ make: @escaping CacheStoreConformance.Factory
-    )
-        async throws
-    {
-        let log = WaitLog()
-        do {
-            let play = try RulePlay(
-                seed: seed,
-                clock: ManualClock(),
-                patience: patience,
-                report: { law.failure($0, log) },
-                { _ in try await law.judging { try await perform(log, make) } }
-            )
-            try await play.run()
-        } catch let error as CacheStoreConformance.FactoryError {
-            throw error.error
-        } catch is JobQueue.Unavailable {
-            // The usual threads remain, which find a race by chance only.
+        for seed in 0..<(seeds ?? 0) {
+            let log = WaitLog()
+            let report: RuleStage.Report = { text.failure(of: $0, "\(log)") }
+            do {
+                try await RuleStage.run(seed: seed, clock: ManualClock(), patience: patience, report: report) { _ in
+                    try await text.judgingStore { try await perform(log, make) }
+                }
+            } catch is JobQueue.Unavailable {
+                // The usual threads remain, which find a race by chance only.
+            }
         }
+        let log = WaitLog()
+        try await text.watch(log, patience) { try await perform(log, make) }
     }
 
     private func perform(_ log: WaitLog, _ make: CacheStoreConformance.Factory) async throws {
-        let store: any CacheStore
-        do {
-            store = try await log.waiting(for: "the closure that makes the store") { try await make() }
-        } catch {
-            throw CacheStoreConformance.FactoryError(error: error)
-        }
-        try await body(CacheStoreConformance.Bench(store: LoggedStore(base: store, log: log)))
+        try await body(CacheStoreConformance.Bench(log, "the closure that makes the store", make))
     }
 }
 
-extension CacheStoreConformance.Law {
-    /// Runs a check on the usual threads, and ends the check when nothing goes on.
-    func watch(_ log: WaitLog, patience: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws {
-        let watch = RuleWatch(patience: patience, progress: { log.count }, report: { failure($0, log) })
-        do {
-            try await watch.run { try await judging(body) }
-        } catch let error as CacheStoreConformance.FactoryError {
-            throw error.error
-        }
+extension CacheStoreConformance.CrashLaw {
+    /// Checks a store in a folder that is removed afterwards.
+    func check(_ patience: RulePatience, _ open: @escaping CacheStoreConformance.FolderFactory) async throws {
+        let scratch = try ScratchFolder()
+        defer { scratch.remove() }
+        let bench = CacheStoreConformance.CrashBench(scratch: scratch, open: open)
+        try await text.watch(bench.log, patience) { try await body(bench) }
+    }
+}
+
+extension RuleText {
+    /// Runs a check on the usual threads, and ends the check when no function of the store returns.
+    fileprivate func watch(
+        _ log: WaitLog,
+        _ patience: RulePatience,
+        _ body: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        let watch = RuleWatch(patience: patience.otherThreads, progress: { log.count }) { failure(of: $0, "\(log)") }
+        try await watch.run { try await judgingStore(body) }
     }
 
-    /// Runs a check, and turns what it throws into a failure of this rule.
-    func judging(_ body: @Sendable () async throws -> Void) async throws {
-        do {
-            try await body()
-        } catch let error as CacheStoreConformance.FactoryError {
-            throw error
-        } catch let observation as CacheStoreConformance.Observation {
-            throw CacheStoreConformance.Failure(law: self, observed: observation.description)
-        } catch {
-            throw CacheStoreConformance.Failure(law: self, observed: "The store threw an error: \(error).")
-        }
-    }
-
-    func failure(_ standstill: RuleStandstill, _ log: WaitLog) -> any Error {
-        let reason =
-            switch standstill {
-            case .stuck: "Nothing goes on."
-            case .endless: "Tasks follow each other without end."
-            case .blockedThread: "A task blocks its thread, so that no other can go on."
-            }
-        return CacheStoreConformance.Failure(law: self, observed: "\(reason) \(log)")
+    fileprivate func judgingStore(_ body: @Sendable () async throws -> Void) async throws {
+        try await judging("The store threw an error", body)
     }
 }

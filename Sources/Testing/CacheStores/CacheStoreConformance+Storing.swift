@@ -4,15 +4,13 @@ internal import Synchronization
 
 // The rules about the entries of a writer.
 extension CacheStoreConformance {
-    static let storingRules: [Rule] = [
-        Rule(
-            Law(
-                "committedEntryIsReturnedAsItWasWritten",
-                expected:
-                    "A committed entry must return the response and the body as they were written, with the spelling and order of fields.",
-                harm: "Otherwise the program gets other data from the cache than from the server.",
-                repair: "Store every property of CachedResponse, and every chunk in order."
-            )
+    static let storingLaws: [Law] = [
+        Law(
+            "committedEntryIsReturnedAsItWasWritten",
+            expected:
+                "A committed entry must return the response and the body as they were written, with the spelling and order of fields.",
+            harm: "Otherwise the program gets other data from the cache than from the server.",
+            repair: "Store every property of CachedResponse, and every chunk in order."
         ) { bench in
             let key = try bench.key("a")
             let fields: HTTPFields = ["Set-Cookie": "a", "set-cookie": "b", "X-Empty": "", "X-Text": "é"]
@@ -30,13 +28,11 @@ extension CacheStoreConformance {
             try expect(entry.length, is: 5, "The length")
             try expect(try await bench.bodies(key), is: ["abcde"], "The body")
         },
-        Rule(
-            Law(
-                "completeBodyIsStoredLikeAWrittenOne",
-                expected: "store(_:of:for:replacing:if:) must have the effect of a writer with one chunk.",
-                harm: "Otherwise short responses, which have no writer, are lost or damaged.",
-                repair: "Leave out your implementation, or let both share the code behind the commit."
-            )
+        Law(
+            "completeBodyIsStoredLikeAWrittenOne",
+            expected: "store(_:of:for:replacing:if:) must have the effect of a writer with one chunk.",
+            harm: "Otherwise short responses, which have no writer, are lost or damaged.",
+            repair: "Leave out your implementation, or let both share the code behind the commit."
         ) { bench in
             let key = try bench.key("a")
             let (response, body) = (bench.response(), Data("xxwhole".utf8).dropFirst(2))
@@ -50,13 +46,11 @@ extension CacheStoreConformance {
             try expect(isRefused, is: false, "The result for a response that isn't wanted")
             try expect(try await bench.bodies(key), is: ["whole"], "The bodies after a response that isn't wanted")
         },
-        Rule(
-            Law(
-                "nothingIsSeenBeforeTheCommit",
-                expected: "A body must stay invisible until commit(if:) has returned.",
-                harm: "Otherwise a reader gets half of a response as if it were complete.",
-                repair: "Collect the body apart, and make it visible in one step."
-            )
+        Law(
+            "nothingIsSeenBeforeTheCommit",
+            expected: "A body must stay invisible until commit(if:) has returned.",
+            harm: "Otherwise a reader gets half of a response as if it were complete.",
+            repair: "Collect the body apart, and make it visible in one step."
         ) { bench in
             let key = try bench.key("a")
             try await bench.put(Data("old".utf8), key)
@@ -67,13 +61,11 @@ extension CacheStoreConformance {
             try expect(try await writer.commit { _ in true }, is: true, "The result of commit(if:)")
             try expect(try await bench.bodies(key), is: ["new"], "The bodies after the commit")
         },
-        Rule(
-            Law(
-                "abandonedBodyLeavesNothing",
-                expected: "After abandon(), nothing of the body may remain, and commit(if:) must return false.",
-                harm: "Otherwise a download that the user broke off counts as complete.",
-                repair: "Drop the collected bytes in abandon(), and remember the end."
-            )
+        Law(
+            "abandonedBodyLeavesNothing",
+            expected: "After abandon(), nothing of the body may remain, and commit(if:) must return false.",
+            harm: "Otherwise a download that the user broke off counts as complete.",
+            repair: "Drop the collected bytes in abandon(), and remember the end."
         ) { bench in
             let key = try bench.key("a")
             let writer = try await bench.store.write(bench.response(), for: key, replacing: [], length: nil)
@@ -82,13 +74,11 @@ extension CacheStoreConformance {
             try expect(try await writer.commit { _ in true }, is: false, "The result of a commit after abandon()")
             try expect(try await bench.entries(key).count, is: 0, "The number of entries")
         },
-        Rule(
-            Law(
-                "abandonAfterTheCommitDoesNothing",
-                expected: "abandon() after a commit must change nothing.",
-                harm: "Otherwise responses vanish when their last reader ends.",
-                repair: "Return at once from abandon() if the commit has been made."
-            )
+        Law(
+            "abandonAfterTheCommitDoesNothing",
+            expected: "abandon() after a commit must change nothing.",
+            harm: "Otherwise responses vanish when their last reader ends.",
+            repair: "Return at once from abandon() if the commit has been made."
         ) { bench in
             let key = try bench.key("a")
             let writer = try await bench.store.write(bench.response(), for: key, replacing: [], length: nil)
@@ -97,14 +87,12 @@ extension CacheStoreConformance {
             writer.abandon()
             try expect(try await bench.bodies(key), is: ["a"], "The bodies")
         },
-        Rule(
-            Law(
-                "commitAsksOnceWithTheGenerationOfTheKey",
-                expected:
-                    "commit(if:) must call its closure once, with the key's current generation, and return the closure's result.",
-                harm: "Otherwise the cache can't keep out a response that an unsafe request has made wrong.",
-                repair: "Call the closure under the lock that guards the generation, and store only if it returns true."
-            )
+        Law(
+            "commitAsksOnceWithTheGenerationOfTheKey",
+            expected:
+                "commit(if:) must call its closure once, with the key's current generation, and return the closure's result.",
+            harm: "Otherwise the cache can't keep out a response that an unsafe request has made wrong.",
+            repair: "Call the closure under the lock that guards the generation, and store only if it returns true."
         ) { bench in
             let key = try bench.key("a")
             try await bench.store.removeAll(of: key)
@@ -121,14 +109,12 @@ extension CacheStoreConformance {
                 try expect(try await bench.entries(key).count, is: isWanted ? 1 : 0, "The number of entries")
             }
         },
-        Rule(
-            Law(
-                "bodyThatIsTooLargeDoesNoHarm",
-                expected:
-                    "A body that can't fit must cost no other entry; a store that refuses it must throw a CacheStoreError.",
-                harm: "Otherwise one large download empties the cache or fills the disk.",
-                repair: "Compare the length with your limit before you make room."
-            )
+        Law(
+            "bodyThatIsTooLargeDoesNoHarm",
+            expected:
+                "A body that can't fit must cost no other entry; a store that refuses it must throw a CacheStoreError.",
+            harm: "Otherwise one large download empties the cache or fills the disk.",
+            repair: "Compare the length with your limit before you make room."
         ) { bench in
             let key = try bench.key("a")
             try await bench.put(Data("old".utf8), key)
@@ -138,13 +124,11 @@ extension CacheStoreConformance {
             } catch is CacheStoreError {}
             try expect(try await bench.bodies(key), is: ["old"], "The bodies")
         },
-        Rule(
-            Law(
-                "anOpenWriterBlocksNobody",
-                expected: "While a writer waits for its body, lookups, removals and other writers must go on.",
-                harm: "Otherwise one slow download stops every request for the same page.",
-                repair: "Hold no lock between write(_:for:replacing:length:) and commit(if:)."
-            )
+        Law(
+            "anOpenWriterBlocksNobody",
+            expected: "While a writer waits for its body, lookups, removals and other writers must go on.",
+            harm: "Otherwise one slow download stops every request for the same page.",
+            repair: "Hold no lock between write(_:for:replacing:length:) and commit(if:)."
         ) { bench in
             let key = try bench.key("open")
             let writer = try await bench.store.write(bench.response(), for: key, replacing: [], length: 2)

@@ -46,82 +46,25 @@ public enum CacheStoreConformance {
     public typealias FolderFactory = @Sendable (_ folder: URL) async throws -> any CacheStore
 
     /// One promise of a store.
-    public struct Rule: Sendable, Hashable, CustomStringConvertible {
-        /// The promise, in the form of a test's name.
-        public let name: String
-        let law: Law
-        let body: @Sendable (Bench) async throws -> Void
-        /// How many orders of tasks a check tries.
-        let seeds: UInt64
-
-        init(_ law: Law, seeds: UInt64 = 0, _ body: @escaping @Sendable (Bench) async throws -> Void) {
-            name = law.name
-            self.law = law
-            self.seeds = seeds
-            self.body = body
-        }
-
-        /// Checks that a store keeps the promise.
-        ///
-        /// - Parameters:
-        ///   - patience: how long no function of the store may return before the check fails; 10 s by default.
-        ///   - make: creates an empty store.
-        /// - Throws: an error that says what the store did, what was expected, why, and the usual repair. Rethrows errors of
-        ///   `make`.
-        public func check(patience: Duration = .seconds(10), _ make: @escaping Factory) async throws {
-            try await check(RulePatience(otherThreads: patience), make)
-        }
-
-        /// Whether both rules have the same name.
-        public static func == (left: Self, right: Self) -> Bool { left.name == right.name }
-
-        /// Hashes the name.
-        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
-
-        /// The name.
-        public var description: String { name }
-    }
+    public typealias Rule = ConformanceRule<Factory>
 
     /// One promise of a store whose entries are in files, and outlive the process.
-    public struct CrashRule: Sendable, Hashable, CustomStringConvertible {
-        /// The promise, in the form of a test's name.
-        public let name: String
-        let law: Law
-        let body: @Sendable (CrashBench) async throws -> Void
-
-        init(_ law: Law, _ body: @escaping @Sendable (CrashBench) async throws -> Void) {
-            name = law.name
-            self.law = law
-            self.body = body
-        }
-
-        /// Checks that a store keeps the promise.
-        ///
-        /// - Parameters:
-        ///   - patience: how long no function of the store may return before the check fails; 10 s by default.
-        ///   - open: opens a store over a folder.
-        /// - Throws: an error that says what the store did, what was expected, why, and the usual repair. Rethrows errors of
-        ///   `open`.
-        public func check(patience: Duration = .seconds(10), _ open: @escaping FolderFactory) async throws {
-            let scratch = try ScratchFolder()
-            defer { scratch.remove() }
-            let bench = CrashBench(scratch: scratch, open: open)
-            try await law.watch(bench.log, patience: patience) { try await body(bench) }
-        }
-
-        /// Whether both rules have the same name.
-        public static func == (left: Self, right: Self) -> Bool { left.name == right.name }
-
-        /// Hashes the name.
-        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
-
-        /// The name.
-        public var description: String { name }
-    }
+    public typealias CrashRule = ConformanceRule<FolderFactory>
 
     /// Every rule for any store.
-    public static let rules: [Rule] = storingRules + readingRules + replacingRules + removingRules + concurrencyRules
+    public static let rules: [Rule] = laws.map { law in
+        Rule(law.text, patience: RulePatience(otherThreads: .seconds(10))) { try await law.check($1, $2) }
+    }
 
     /// The rules for a store whose entries are in files, in addition to ``rules``.
-    public static let crashRules: [CrashRule] = reopeningRules + killRules + damageRules + openFileRules + sharingRules
+    public static let crashRules: [CrashRule] = crashLaws.map { law in
+        CrashRule(law.text, patience: RulePatience(otherThreads: .seconds(10))) { try await law.check($1, $2) }
+    }
+
+    typealias Law = ConformanceLaw<Bench>
+    typealias CrashLaw = ConformanceLaw<CrashBench>
+
+    private static let laws: [Law] = storingLaws + readingLaws + replacingLaws + removingLaws + concurrencyLaws
+    private static let crashLaws: [CrashLaw] =
+        reopeningLaws + killLaws + damageLaws + removedFileLaws + descriptorLaws + sharingLaws
 }

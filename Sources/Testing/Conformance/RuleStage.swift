@@ -3,7 +3,9 @@ internal import InterceptorsCore
 internal import Synchronization
 
 /// Runs the tasks of one check, one job at a time on one thread, and moves the time when nothing else can go on.
-package final class RuleStage: Sendable {
+final class RuleStage: Sendable {
+    typealias Report = @Sendable (RuleStandstill) -> any Error
+
     /// Waits for a condition, while the time stands still.
     private struct Waiter {
         let condition: @Sendable () -> Bool
@@ -19,30 +21,60 @@ package final class RuleStage: Sendable {
     let queue: JobQueue
     let clock: ManualClock
     private let patience: RulePatience
+    /// Whether to wait for other threads before the time moves, even if none has taken part yet.
+    private let waitsForThreads: Bool
     private let state = Mutex(State())
     /// The number of jobs that began, doubled, plus one while a job runs.
     private let beat = Atomic<Int>(0)
-    private static let mostJobs = 3_000_000
-    private static let mostSteps = 100_000
+    private let isStopped = Atomic(false)
     private static let mostTimerSteps = 1_000
 
-    init(seed: UInt64, clock: ManualClock, patience: RulePatience) throws {
+    private init(seed: UInt64, clock: ManualClock, patience: RulePatience, waitsForThreads: Bool) throws {
         queue = try JobQueue(seed: seed)
         self.clock = clock
         self.patience = patience
+        self.waitsForThreads = waitsForThreads
     }
 
-    /// Runs an operation to its end on the present thread.
+    /// Runs an operation: one job at a time, on a thread that belongs to the run, in an order that the seed determines.
     ///
-    /// - Parameter report: makes the error to throw when nothing can go on.
-    func play(
-        reportingBy report: (RuleStandstill) -> any Error,
-        _ operation: @escaping @Sendable () async throws -> Void
-    ) throws {
+    /// - Parameters:
+    ///   - clock: moves when nothing else can go on.
+    ///   - report: makes the error to throw when nothing can go on.
+    /// - Throws: `JobQueue.Unavailable` if the runtime doesn't let a program order its tasks.
+    static func run(
+        seed: UInt64,
+        clock: ManualClock,
+        patience: RulePatience,
+        waitsForThreads: Bool = false,
+        report: @escaping Report,
+        _ operation: @escaping @Sendable (RuleStage) async throws -> Void
+    ) async throws {
+        let stage = try RuleStage(seed: seed, clock: clock, patience: patience, waitsForThreads: waitsForThreads)
+        try await withTaskCancellationHandler {
+            // On a separate thread, because the run owns its thread, and the checked code may block it.
+            try await WatchedThread.run(
+                limit: patience.blockedThread,
+                progress: { stage.beat.load(ordering: .relaxed) },
+                blocked: {
+                    stage.isStopped.store(true, ordering: .relaxed)
+                    // On another thread, because a cancellation handler may wait for what the blocked thread holds.
+                    defer { Thread.detachNewThread { stage.state.withLock(\.root)?.cancel() } }
+                    return report(.blockedThread)
+                }
+            ) {
+                try stage.play(report, operation)
+            }
+        } onCancel: {
+            stage.isStopped.store(true, ordering: .relaxed)
+        }
+    }
+
+    private func play(_ report: Report, _ operation: @escaping @Sendable (RuleStage) async throws -> Void) throws {
         let root = queue.enter {
             Task(executorPreference: queue) { [self] in
                 let result: Result<Void, any Error>
-                do { result = .success(try await operation()) } catch { result = .failure(error) }
+                do { result = .success(try await operation(self)) } catch { result = .failure(error) }
                 state.withLock { $0.result = result }
             }
         }
@@ -51,7 +83,7 @@ package final class RuleStage: Sendable {
         let result = Result { try run() }.mapError { ($0 as? RuleStandstill).map(report) ?? $0 }
         // Counted like a job, because a cancellation handler may block this thread too.
         beat.add(1, ordering: .relaxed)
-        root.cancel()
+        queue.enter { root.cancel() }
         beat.add(1, ordering: .relaxed)
         // Ends what the check left behind, so that it doesn't stay in memory.
         let waiters = state.withLock { state in
@@ -63,18 +95,16 @@ package final class RuleStage: Sendable {
         try result.get()
     }
 
-    /// Cancels the operation, which ends a loop that looks for its cancellation.
-    func cancel() { state.withLock(\.root)?.cancel() }
-
     private func run() throws {
         var (jobs, steps) = (0, 0)
         let end = ContinuousClock.now + patience.wholeCheck
-        while jobs < Self.mostJobs, steps < Self.mostSteps, ContinuousClock.now < end {
+        while jobs < patience.mostJobs, steps < patience.mostSteps, ContinuousClock.now < end {
             jobs += runJobs(limit: 100_000)
+            if isStopped.load(ordering: .relaxed) { throw CancellationError() }
             if let result = state.withLock(\.result) { return try result.get() }
             steps += 1
             // Once another thread has taken part, a job may be away without being seen.
-            if queue.arrivalsCount > 0, queue.waitBriefly() { continue }
+            if waitsForThreads || queue.arrivalsCount > 0, queue.waitBriefly() { continue }
             if resumeWaiter() { continue }
             if state.withLock({ !$0.waiters.isEmpty }) {
                 if !queue.waitForOtherThreads(upTo: patience.otherThreads) { giveUpWaiter() }
@@ -99,9 +129,6 @@ package final class RuleStage: Sendable {
         return count
     }
 
-    /// The progress of the thread; an odd number while a job runs.
-    var progress: Int { beat.load(ordering: .relaxed) }
-
     private func resumeWaiter() -> Bool {
         let waiters = state.withLock(\.waiters)
         guard let index = waiters.firstIndex(where: { $0.condition() }) else { return false }
@@ -118,10 +145,10 @@ package final class RuleStage: Sendable {
 
 extension RuleStage {
     /// Waits until no task can go on without the time.
-    package func idle() async { _ = await reaches { true } }
+    func idle() async { _ = await reaches { true } }
 
     /// Waits until no task can go on without the time and the condition holds. Returns `false` if the condition can't be reached.
-    package func reaches(_ condition: @escaping @Sendable () -> Bool) async -> Bool {
+    func reaches(_ condition: @escaping @Sendable () -> Bool) async -> Bool {
         await withCheckedContinuation { continuation in
             state.withLock { $0.waiters.append(Waiter(condition: condition, continuation: continuation)) }
         }
@@ -139,7 +166,7 @@ extension RuleStage {
     }
 
     /// Waits until all sleeps on the clock have ended and no task can go on, but not for a timer that repeats without end.
-    package func settle() async {
+    func settle() async {
         await idle()
         var steps = 0
         while steps < Self.mostTimerSteps, let deadline = clock.nextDeadline {

@@ -6,7 +6,7 @@ internal import Synchronization
 /// For checks whose subject works on other threads, which no ``RuleStage`` can order. The time is real, but only a bound: a check
 /// that goes on never depends on the time. The time counts in small steps, and a step counts only if the runtime has run
 /// a task meanwhile, so a busy machine doesn't end a check.
-package final class RuleWatch: Sendable {
+final class RuleWatch: Sendable {
     private static let steps = 40
     /// The least time in which the runtime runs no task, before a check ends. A busy machine may run none for seconds.
     private static let leastBlocked = Duration.seconds(60)
@@ -22,7 +22,7 @@ package final class RuleWatch: Sendable {
 
     private let patience: Duration
     private let progress: @Sendable () -> Int
-    private let report: RulePlay.Report
+    private let report: RuleStage.Report
     private let state = Mutex(State())
 
     /// Creates a watch.
@@ -31,14 +31,14 @@ package final class RuleWatch: Sendable {
     ///   - patience: how long a check may go without progress.
     ///   - progress: a number that changes with each event of the check.
     ///   - report: makes the error of a check that doesn't go on.
-    package init(patience: Duration, progress: @escaping @Sendable () -> Int, report: @escaping RulePlay.Report) {
+    init(patience: Duration, progress: @escaping @Sendable () -> Int, report: @escaping RuleStage.Report) {
         self.patience = patience
         self.progress = progress
         self.report = report
     }
 
     /// Runs the check in a task. A check that doesn't go on is cancelled, and nobody waits for its task.
-    package func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
+    func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 state.withLock { $0.continuation = continuation }

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// The functions that a check waits for, and the number that has begun and ended.
-package final class WaitLog: Sendable, CustomStringConvertible {
+final class WaitLog: Sendable, CustomStringConvertible {
     private struct State {
         var count = 0
         var pending: [Int: String] = [:]
@@ -9,9 +9,7 @@ package final class WaitLog: Sendable, CustomStringConvertible {
 
     private let state = Mutex(State())
 
-    package init() {}
-
-    package func begin(_ name: String) -> Int {
+    func begin(_ name: String) -> Int {
         state.withLock { state in
             state.count += 1
             state.pending[state.count] = name
@@ -19,24 +17,24 @@ package final class WaitLog: Sendable, CustomStringConvertible {
         }
     }
 
-    package func end(_ id: Int) {
+    func end(_ id: Int) {
         state.withLock { state in
             state.count += 1
             state.pending[id] = nil
         }
     }
 
-    package func waiting<Value>(for name: String, _ body: () async throws -> Value) async rethrows -> Value {
+    func waiting<Value>(for name: String, _ body: () async throws -> Value) async rethrows -> Value {
         let wait = begin(name)
         defer { end(wait) }
         return try await body()
     }
 
     /// A number that grows with each beginning and end.
-    package var count: Int { state.withLock(\.count) }
+    var count: Int { state.withLock(\.count) }
 
     /// The functions that wait, the oldest first, as a sentence.
-    package var description: String {
+    var description: String {
         let pending = state.withLock { $0.pending.sorted { $0.key < $1.key }.map(\.value) }
         guard !pending.isEmpty else { return "No function of what is checked is in progress." }
         let more = pending.count > 3 ? "; and \(pending.count - 3) more" : ""

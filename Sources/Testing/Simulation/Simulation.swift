@@ -92,36 +92,18 @@ public struct Simulation: Sendable {
     static let contentLimit = 16 << 20
 
     func run(patience: RulePatience, longestSeed: Duration = .seconds(300)) async throws {
+        var patience = patience
+        (patience.wholeCheck, patience.mostJobs) = (longestSeed, 300_000)
         let content = try await content?.collect(upTo: Self.contentLimit)
-        let progress = SimulationProgress()
-        try await withTaskCancellationHandler {
-            // On a separate thread, because a play owns its thread, and an interceptor may block it.
-            try await WatchedThread.run(
-                limit: patience.blockedThread,
-                progress: { progress.jobs },
-                blocked: { progress.block() }
-            ) {
-                var series = SimulationSeries(self, content: content, progress, patience, longestSeed: longestSeed)
-                for seed in seeds { try series.play(seed) }
-                try series.checkCounts()
-            }
-        } onCancel: {
-            progress.stop()
-        }
+        var series = SimulationSeries(self, content: content, patience)
+        for seed in seeds { try await series.play(seed) }
+        try series.checkCounts()
     }
 
-    /// Plays one seed on the present thread, and returns how often each kind of event happened.
-    func counts(of seed: Int) throws -> [String: Int] {
+    /// Plays one seed, and returns how often each kind of event happened.
+    func counts(of seed: Int) async throws -> [String: Int] {
         let core = try SimulationCore(seed: seed, content: nil)
-        let patience = RulePatience()
-        _ = try SimulationPlay(
-            core,
-            SimulationProgress(),
-            patience,
-            exceptions: exceptions,
-            longest: .seconds(300),
-            waitsForThreads: false
-        ).run(make)
+        _ = try await SimulationPlay(core: core, exceptions: exceptions, patience: RulePatience()).run(make)
         return core.state.withLock(\.counts)
     }
 }

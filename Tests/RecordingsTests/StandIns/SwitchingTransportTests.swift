@@ -111,15 +111,15 @@ extension SwitchingTransport.Source {
     #endif
 
     @Test(.againstHanging, arguments: TransportConformance.rulesInMemory)
-    func launchTransportKeepsThePromisesOfAnotherTransport(rule: TransportConformance.Rule) async throws {
-        try await rule.check(inMemory: { time, answer in
+    func launchTransportKeepsThePromisesOfAnotherTransport(rule: TransportConformance.MemoryRule) async throws {
+        try await rule.check { time, answer in
             LaunchTransport.fromLaunch(allowed: true, orElse: StubTransport(time: time, answer), arguments: [])
-        })
+        }
     }
 
     @Test(.againstHanging, arguments: TransportConformance.rulesInMemory)
-    func launchTransportKeepsThePromisesOfAFallback(rule: TransportConformance.Rule) async throws {
-        try await rule.check(inMemory: { time, answer in
+    func launchTransportKeepsThePromisesOfAFallback(rule: TransportConformance.MemoryRule) async throws {
+        try await rule.check { time, answer in
             LaunchTransport.fromLaunch(
                 allowed: true,
                 unmatched: StubTransport(time: time, answer),
@@ -127,12 +127,12 @@ extension SwitchingTransport.Source {
                 arguments: ["--interceptors-stubs=[]"],
                 time: time
             )
-        })
+        }
     }
 
     @Test(.againstHanging, arguments: TransportConformance.rulesInMemory)
-    func samplesKeepThePromisesOfATransport(rule: TransportConformance.Rule) async throws {
-        try await rule.check(inMemory: { time, answer in
+    func samplesKeepThePromisesOfATransport(rule: TransportConformance.MemoryRule) async throws {
+        try await rule.check { time, answer in
             InterceptorChain(
                 [
                     .intercept { request, next in
@@ -143,6 +143,6 @@ extension SwitchingTransport.Source {
                 ],
                 transport: .samples(time: time)
             )
-        })
+        }
     }
 }

@@ -28,10 +28,10 @@ import Testing
     #endif
 
     @Test(.againstHanging, arguments: TransportConformance.rulesInMemory)
-    func modeNewKeepsThePromisesOfATransportInMemory(rule: TransportConformance.Rule) async throws {
+    func modeNewKeepsThePromisesOfATransportInMemory(rule: TransportConformance.MemoryRule) async throws {
         let tape = try TapeFile()
-        try await rule.check(inMemory: { time, answer in
+        try await rule.check { time, answer in
             .recorded(tape.recording(.new, time: time), over: StubTransport(time: time, answer))
-        })
+        }
     }
 }

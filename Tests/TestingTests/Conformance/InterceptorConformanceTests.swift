@@ -6,7 +6,7 @@ import Testing
 @testable import InterceptorsTesting
 
 @Suite(.againstHanging, .heavy) struct InterceptorConformanceTests {
-    private typealias Failure = InterceptorConformance.Failure
+    private typealias Failure = RuleFailure
 
     // Only one interceptor here waits for another thread.
     private static let patience = RulePatience(otherThreads: .zero)
@@ -22,7 +22,7 @@ import Testing
             do {
                 try await rule.check(answering: nil, patience: patience, make)
             } catch let failure as Failure {
-                failures[failure.law.name, default: []].append("\(rule): \(failure)")
+                failures[failure.rule.name, default: []].append("\(rule): \(failure)")
             }
         }
         return failures
@@ -69,7 +69,7 @@ import Testing
         let error = await #expect(throws: Failure.self) {
             try await rule.check(answering: nil, patience: patience, broken.make)
         }
-        #expect(error?.law.name == broken.rule)
+        #expect(error?.rule.name == broken.rule)
     }
 
     @Test func longContentMayComeByteByByte() async throws {
@@ -116,7 +116,7 @@ import Testing
                 }
             }
         }
-        #expect(error?.law.name == "noThreadIsBlocked")
+        #expect(error?.rule.name == "noThreadIsBlocked")
         for await _ in isReleased {}
     }
 
@@ -135,20 +135,20 @@ import Testing
 
     @Test func everyRuleHasABrokenInterceptor() {
         let broken = Set((BrokenInterceptor.all + [BrokenInterceptor.blocking]).map(\.rule))
-        #expect(broken == Set(InterceptorConformance.laws.map(\.name)))
-        #expect(InterceptorConformance.laws.count == Set(InterceptorConformance.laws.map(\.name)).count)
+        #expect(broken == Set(InterceptorConformance.laws.map(\.text.name)))
+        #expect(InterceptorConformance.laws.count == Set(InterceptorConformance.laws.map(\.text.name)).count)
     }
 
-    @Test(arguments: InterceptorConformance.laws.map(\.name))
+    @Test(arguments: InterceptorConformance.laws.map(\.text.name))
     func everyRuleSaysWhatIsExpectedWhyAndTheRepair(name: String) throws {
-        let law = try #require(InterceptorConformance.laws.first { $0.name == name })
+        let law = try #require(InterceptorConformance.laws.map(\.text).first { $0.name == name })
         for sentence in [law.expected, law.harm, law.repair] {
             #expect(
                 sentence.hasSuffix(".") && sentence.count > 20 && !sentence.dropLast().contains(". "),
                 "\(sentence)"
             )
         }
-        let failure = Failure(law: law, seed: 3, observed: "It did so.")
+        let failure = Failure(rule: law, observed: "It did so.", seed: 3)
         #expect("\(failure)" == "\(name): It did so. \(law.expected) \(law.harm) \(law.repair) (seed 3)")
     }
 
@@ -164,7 +164,7 @@ import Testing
         }
         let reason = "although no thread is blocked and no sleep is left"
         #expect(error?.observed == "1 of 1 calls wait for ever, first GET /things, \(reason).")
-        #expect(error?.law.name == "noCallWaitsForEver")
+        #expect(error?.rule.name == "noCallWaitsForEver")
     }
 
     @Test func callThatSleepsWithoutEndIsReported() async throws {

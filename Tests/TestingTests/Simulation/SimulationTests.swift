@@ -88,27 +88,19 @@ import Testing
         #expect(failure?.property == .noThreadIsBlocked)
     }
 
-    @Test func noJobRunsAfterABlockedThreadWasReported() throws {
-        let progress = SimulationProgress()
-        let core = try SimulationCore(seed: 1, content: nil)
-        progress.begin(core)
-        #expect(progress.block() is Failure)
-        let play = try SimulationPlay(
-            core,
-            progress,
-            Self.patience,
-            exceptions: [],
-            longest: .seconds(300),
-            waitsForThreads: false
-        )
+    @Test func noSeedIsPlayedAfterABlockedThreadWasReported() async {
         let made = Shared(0)
-        #expect(throws: CancellationError.self) {
-            try play.run { world in
-                made.change { $0 += 1 }
-                return world.client(interceptors: [])
-            }
+        let semaphore = DispatchSemaphore(value: 0)
+        defer { semaphore.signal() }
+        let block = { @Sendable in semaphore.wait() }
+        let simulation = Simulation(seeds: 1...3, except: [.noThreadIsBlocked]) { world in
+            made.change { $0 += 1 }
+            block()
+            return world.client(interceptors: [])
         }
-        #expect(made.value == 0)
+        let patience = RulePatience(otherThreads: .zero, blockedThread: .milliseconds(300))
+        await #expect(throws: Failure.self) { try await simulation.run(patience: patience) }
+        #expect(made.value == 1)
     }
 
     @Test func errorOfTheClosureIsRethrown() async {
@@ -309,7 +301,7 @@ import Testing
             world.giveDeadlines { _, _ in }
             return world.client(interceptors: [])
         }
-        for seed in 1...200 { events.merge(try simulation.counts(of: seed), uniquingKeysWith: +) }
+        for seed in 1...200 { events.merge(try await simulation.counts(of: seed), uniquingKeysWith: +) }
         let expected = [
             "cancellation", "method POST", "account ada", "account bob", "account nobody", "status 302", "status 401",
             "status 204", "status 503", "failure TransportError.connectionLost", "failure TransportError.truncated",

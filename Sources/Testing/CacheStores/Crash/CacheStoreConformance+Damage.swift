@@ -3,14 +3,12 @@ internal import InterceptorsMiddlewares
 
 // Files that were damaged.
 extension CacheStoreConformance {
-    static let damageRules: [CrashRule] = [
-        CrashRule(
-            Law(
-                "truncatedFileIsAMiss",
-                expected: "A file that was cut must count as a miss, and its entry must be removed.",
-                harm: "Otherwise the program shows half of a file after a full disk or a loss of power.",
-                repair: "Keep the lengths of all parts in the record, and compare them when you read."
-            )
+    static let damageLaws: [CrashLaw] = [
+        CrashLaw(
+            "truncatedFileIsAMiss",
+            expected: "A file that was cut must count as a miss, and its entry must be removed.",
+            harm: "Otherwise the program shows half of a file after a full disk or a loss of power.",
+            repair: "Keep the lengths of all parts in the record, and compare them when you read."
         ) { bench in
             try await forEachFile(bench) { image, path, bytes, content in
                 for count in Set([0, 1, bytes.count / 2, bytes.count - 1]) where count >= 0 && count < bytes.count {
@@ -24,14 +22,12 @@ extension CacheStoreConformance {
                 }
             }
         },
-        CrashRule(
-            Law(
-                "flippedBitIsAMiss",
-                expected:
-                    "A file with a changed bit must never change what is served; the damaged entry must be removed.",
-                harm: "Otherwise a failing disk changes documents and prices without anybody noticing.",
-                repair: "Keep a checksum of each record and body, and compare it when you read."
-            )
+        CrashLaw(
+            "flippedBitIsAMiss",
+            expected:
+                "A file with a changed bit must never change what is served; the damaged entry must be removed.",
+            harm: "Otherwise a failing disk changes documents and prices without anybody noticing.",
+            repair: "Keep a checksum of each record and body, and compare it when you read."
         ) { bench in
             try await forEachFile(bench) { image, path, bytes, content in
                 for position in positions(in: bytes.count) {
@@ -42,13 +38,11 @@ extension CacheStoreConformance {
                 }
             }
         },
-        CrashRule(
-            Law(
-                "missingFileIsAMiss",
-                expected: "If a file is gone, its entries must be misses, and the store must go on working.",
-                harm: "Otherwise a tool that frees space breaks the program until it is installed again.",
-                repair: "Treat a missing file as an entry that was never stored, and make it again when you write."
-            )
+        CrashLaw(
+            "missingFileIsAMiss",
+            expected: "If a file is gone, its entries must be misses, and the store must go on working.",
+            harm: "Otherwise a tool that frees space breaks the program until it is installed again.",
+            repair: "Treat a missing file as an entry that was never stored, and make it again when you write."
         ) { bench in
             try await forEachFile(bench) { image, path, _, content in
                 var damaged = image
@@ -56,13 +50,11 @@ extension CacheStoreConformance {
                 try await bench.check(damaged, serves: content, "Without \(path)")
             }
         },
-        CrashRule(
-            Law(
-                "foreignItemIsNoEntry",
-                expected: "A pipe or a folder in the place of a file must neither block the store nor be served.",
-                harm: "Otherwise opening the cache blocks the program for ever.",
-                repair: "Open with O_NONBLOCK and O_NOFOLLOW, and use regular files only."
-            )
+        CrashLaw(
+            "foreignItemIsNoEntry",
+            expected: "A pipe or a folder in the place of a file must neither block the store nor be served.",
+            harm: "Otherwise opening the cache blocks the program for ever.",
+            repair: "Open with O_NONBLOCK and O_NOFOLLOW, and use regular files only."
         ) { bench in
             try await forEachFile(bench) { image, path, _, content in
                 for item in [FolderImage.Item.pipe, .folder(permissions: 0o700)] {
@@ -73,13 +65,11 @@ extension CacheStoreConformance {
                 }
             }
         },
-        CrashRule(
-            Law(
-                "fileTimesDontDecideWhatIsServed",
-                expected: "Files with times in the future or long past must be served as before.",
-                harm: "Otherwise a wrong clock empties the cache, or keeps entries for ever.",
-                repair: "Treat a time in the future as old, and use file times for eviction only."
-            )
+        CrashLaw(
+            "fileTimesDontDecideWhatIsServed",
+            expected: "Files with times in the future or long past must be served as before.",
+            harm: "Otherwise a wrong clock empties the cache, or keeps entries for ever.",
+            repair: "Treat a time in the future as old, and use file times for eviction only."
         ) { bench in
             guard let last = try await CrashScript.run(bench).last else { return }
             for (seconds, name) in [(4_102_444_800.0, "in the future"), (1.0, "of 1970")] {

@@ -3,30 +3,26 @@ internal import InterceptorsMiddlewares
 
 // Processes that end at any moment.
 extension CacheStoreConformance {
-    static let killRules: [CrashRule] = [
-        CrashRule(
-            Law(
-                "killBetweenTwoCallsLeavesTheOldEntryTheNewOneOrNone",
-                expected:
-                    "After a kill between two calls, the store must serve whole entries only, and none that were removed.",
-                harm:
-                    "Otherwise the program shows half of a file, or data that the user deleted, after its next start.",
-                repair: "Write bodies to files of their own names, and make them visible by renaming one record."
-            )
+    static let killLaws: [CrashLaw] = [
+        CrashLaw(
+            "killBetweenTwoCallsLeavesTheOldEntryTheNewOneOrNone",
+            expected:
+                "After a kill between two calls, the store must serve whole entries only, and none that were removed.",
+            harm:
+                "Otherwise the program shows half of a file, or data that the user deleted, after its next start.",
+            repair: "Write bodies to files of their own names, and make them visible by renaming one record."
         ) { bench in
             for moment in try await CrashScript.run(bench) {
                 try await bench.check(moment.image, serves: moment.content, "After a kill behind \(moment.name)")
             }
         },
-        CrashRule(
-            Law(
-                "killWithinACallLeavesTheOldEntryTheNewOneOrNone",
-                expected:
-                    "If only some of the files that a call changes have reached the disk, the store must serve whole entries only.",
-                harm: "Otherwise a kill or a loss of power leaves one response with the body of another.",
-                repair:
-                    "Name each body's file in the record by an ID that is never used twice, and keep its length and checksum there."
-            )
+        CrashLaw(
+            "killWithinACallLeavesTheOldEntryTheNewOneOrNone",
+            expected:
+                "If only some of the files that a call changes have reached the disk, the store must serve whole entries only.",
+            harm: "Otherwise a kill or a loss of power leaves one response with the body of another.",
+            repair:
+                "Name each body's file in the record by an ID that is never used twice, and keep its length and checksum there."
         ) { bench in
             let moments = try await CrashScript.run(bench)
             for (earlier, later) in zip(moments, moments.dropFirst()) {

@@ -3,18 +3,14 @@ internal import InterceptorsMiddlewares
 
 // Files of a store that is open.
 extension CacheStoreConformance {
-    static let openFileRules: [CrashRule] = removedFileRules + descriptorRules
-
-    private static let removedFileRules: [CrashRule] = [
-        CrashRule(
-            Law(
-                "fileRemovedUnderAnOpenStoreIsAMiss",
-                expected:
-                    "If a file is removed while the store is open, its entries must be misses, and the store must go on.",
-                harm:
-                    "Otherwise the system, which may empty a folder of caches at any time, breaks the running program.",
-                repair: "Treat a missing file as a miss, and make missing files and folders again when you write."
-            )
+    static let removedFileLaws: [CrashLaw] = [
+        CrashLaw(
+            "fileRemovedUnderAnOpenStoreIsAMiss",
+            expected:
+                "If a file is removed while the store is open, its entries must be misses, and the store must go on.",
+            harm:
+                "Otherwise the system, which may empty a folder of caches at any time, breaks the running program.",
+            repair: "Treat a missing file as a miss, and make missing files and folders again when you write."
         ) { bench in
             guard let last = try await CrashScript.run(bench).last else { return }
             for path in last.image.files {
@@ -44,15 +40,13 @@ extension CacheStoreConformance {
     }
 
     #if os(Linux)
-    private static let descriptorRules: [CrashRule] = [
-        CrashRule(
-            Law(
-                "noFileStaysOpen",
-                expected: "Files that were opened for a lookup, a body or a writer must be closed after it.",
-                harm: "Otherwise the process runs out of descriptors, and can open no connection either.",
-                repair:
-                    "Close with defer on the next line, at the end of a body and when it is discarded, and in abandon()."
-            )
+    static let descriptorLaws: [CrashLaw] = [
+        CrashLaw(
+            "noFileStaysOpen",
+            expected: "Files that were opened for a lookup, a body or a writer must be closed after it.",
+            harm: "Otherwise the process runs out of descriptors, and can open no connection either.",
+            repair:
+                "Close with defer on the next line, at the end of a body and when it is discarded, and in abandon()."
         ) { bench in
             let folder = try bench.scratch.folder()
             let store = try await bench.store(over: folder)
@@ -66,7 +60,7 @@ extension CacheStoreConformance {
                 count = descriptors(in: folder) - before
                 guard count >= round * cycles else { return }
             }
-            throw Observation(
+            throw RuleObservation(
                 description: "After \(3 * cycles) bodies were written and read, \(count) more files were open."
             )
         }
@@ -102,6 +96,6 @@ extension CacheStoreConformance {
     }
     #else
     // Only Linux tells the path of a descriptor in a form that Foundation reads.
-    private static let descriptorRules: [CrashRule] = []
+    static let descriptorLaws: [CrashLaw] = []
     #endif
 }

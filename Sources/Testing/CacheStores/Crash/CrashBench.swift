@@ -12,19 +12,15 @@ extension CacheStoreConformance {
     typealias Content = [CacheKey: Set<StoredVersion>]
 
     /// The folders and stores of one check.
-    struct CrashBench: Sendable {
+    struct CrashBench: ConformanceBench {
+        static let everySubject: Void = ()
         let scratch: ScratchFolder
         let open: FolderFactory
         let log = WaitLog()
 
         /// Opens a store over a folder.
         func store(over folder: URL) async throws -> Bench {
-            do {
-                let base = try await log.waiting(for: "the closure that opens the store") { try await open(folder) }
-                return Bench(store: LoggedStore(base: base, log: log))
-            } catch {
-                throw FactoryError(error: error)
-            }
+            try await Bench(log, "the closure that opens the store") { try await open(folder) }
         }
 
         /// Makes a new folder with the files of an image.
@@ -38,7 +34,6 @@ extension CacheStoreConformance {
 
 extension CacheStoreConformance.CrashBench {
     typealias Content = CacheStoreConformance.Content
-    typealias Observation = CacheStoreConformance.Observation
 
     /// Opens a store over an image, and throws unless it serves permitted content only, and goes on working.
     ///
@@ -65,21 +60,21 @@ extension CacheStoreConformance.CrashBench {
             for (key, versions) in content.sorted(by: { $0.key.url < $1.key.url }) {
                 let served = try await served(bench, key, state)
                 if let wrong = served.subtracting(versions).first {
-                    throw Observation(description: "\(state), the store served \(Self.name(wrong)) for \(key).")
+                    throw RuleObservation(description: "\(state), the store served \(Self.name(wrong)) for \(key).")
                 }
                 if isComplete, served != versions {
-                    throw Observation(description: "\(state), the store no longer served an entry for \(key).")
+                    throw RuleObservation(description: "\(state), the store no longer served an entry for \(key).")
                 }
                 try await checkWrite(bench, key, state)
             }
-        } catch let observation as Observation {
+        } catch let observation as RuleObservation {
             throw observation
         } catch  where mayFail {
             // The folder isn't one that the store can use, and the store says so.
-        } catch let error as CacheStoreConformance.FactoryError {
-            throw Observation(description: "\(state), opening the store threw \(error.error).")
+        } catch let error as FactoryError {
+            throw RuleObservation(description: "\(state), opening the store threw \(error.error).")
         } catch {
-            throw Observation(description: "\(state), the store threw \(error).")
+            throw RuleObservation(description: "\(state), the store threw \(error).")
         }
     }
 
@@ -110,7 +105,9 @@ extension CacheStoreConformance.CrashBench {
         try await bench.store.remove(Array(damaged), of: key)
         let remaining = Set(try await entries(bench, key).map(\.id))
         guard damaged.isDisjoint(with: remaining) else {
-            throw Observation(description: "\(state), the store kept an entry for \(key) that was damaged and removed.")
+            throw RuleObservation(
+                description: "\(state), the store kept an entry for \(key) that was damaged and removed."
+            )
         }
         return served
     }
@@ -130,6 +127,6 @@ extension CacheStoreConformance.CrashBench {
         for entry in try await bench.entries(key) where entry.response == response {
             if try await bench.bytes(entry) == body { return }
         }
-        throw Observation(description: "\(state), the store didn't serve a response stored since then.")
+        throw RuleObservation(description: "\(state), the store didn't serve a response stored since then.")
     }
 }

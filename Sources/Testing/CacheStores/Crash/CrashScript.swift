@@ -68,7 +68,7 @@ struct CrashScript: Sendable {
             try await writer.append(Data(part))
             try note("append(_:) of version \(version)")
         }
-        try CacheStoreConformance.expect(try await writer.commit { _ in true }, is: true, "The result of commit(if:)")
+        try expect(try await writer.commit { _ in true }, is: true, "The result of commit(if:)")
         let kept = (content[key] ?? []).filter { $0.response.selectingFields != response.selectingFields }
         content[key] = kept.union([.init(response: response, body: body)])
         try note("commit(if:) of version \(version)")

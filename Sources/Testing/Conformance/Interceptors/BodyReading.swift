@@ -35,7 +35,7 @@ extension InterceptorConformance.Bench {
     /// Reads content to its end, or to its error. Throws only if the content has no end.
     func drain(_ body: HTTPBody) async throws {
         try await log.whileReading {
-            do { try await readToEnd(body) } catch let failure as InterceptorConformance.Failure {
+            do { try await readToEnd(body) } catch let failure as RuleFailure {
                 throw failure
             } catch {
                 // Another rule is about the errors of streams.
@@ -47,7 +47,7 @@ extension InterceptorConformance.Bench {
     func read(_ response: HTTPResponse) async throws -> Data {
         do {
             return try await log.whileReading { try await readToEnd(response.body) }
-        } catch let failure as InterceptorConformance.Failure {
+        } catch let failure as RuleFailure {
             throw failure
         } catch {
             throw fail("Reading the content of a good response failed: \(error).", as: "theContentComesBack")

@@ -50,12 +50,12 @@ extension InterceptorConformance {
             var blamed: String?
         }
 
-        let law: Law
+        let rule: RuleText
         let seed: UInt64
         private let state = Mutex(State())
 
-        init(law: Law, seed: UInt64) {
-            self.law = law
+        init(rule: RuleText, seed: UInt64) {
+            self.rule = rule
             self.seed = seed
         }
 
@@ -64,11 +64,12 @@ extension InterceptorConformance {
         func forgetCalls() { state.withLock { $0.calls = [] } }
         func blame(_ name: String?) { state.withLock { $0.blamed = name } }
 
-        func failure(_ observed: String, as name: String? = nil) -> Failure {
-            Failure(law: laws.first { $0.name == name } ?? law, seed: seed, observed: observed)
+        func failure(_ observed: String, as name: String? = nil) -> RuleFailure {
+            let blamed = laws.first { $0.text.name == name }?.text
+            return RuleFailure(rule: blamed ?? rule, observed: observed, seed: seed)
         }
 
-        func failure(of standstill: RuleStandstill) -> Failure {
+        func failure(of standstill: RuleStandstill) -> any Error {
             let (calls, blamed) = state.withLock { ($0.calls, $0.blamed) }
             switch standstill {
             case .endless: return failure("The interceptor starts jobs or sleeps without end.", as: blamed)
@@ -108,7 +109,9 @@ extension InterceptorConformance {
     }
 
     /// The interceptor, the server and the time of one seed of a check.
-    struct Bench: Sendable {
+    struct Bench: ConformanceBench {
+        static let everySubject: @Sendable (Placement) -> Bool = { _ in true }
+
         let log: CallLog
         let roles: Placement
         let world: World
@@ -161,7 +164,7 @@ extension InterceptorConformance.Bench {
         return request
     }
 
-    func fail(_ observed: String, as name: String? = nil) -> InterceptorConformance.Failure {
+    func fail(_ observed: String, as name: String? = nil) -> RuleFailure {
         log.failure(observed, as: name)
     }
 

@@ -139,7 +139,7 @@ private enum ChunkedExchange {
     }
 
     private static func result(_ body: () async throws -> Result) async throws -> Result {
-        do { return try await body() } catch let failure as InterceptorConformance.Failure {
+        do { return try await body() } catch let failure as RuleFailure {
             throw failure
         } catch {
             return .failed

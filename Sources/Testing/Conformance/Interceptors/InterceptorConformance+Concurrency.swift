@@ -42,7 +42,7 @@ extension InterceptorConformance {
             for (number, call) in zip(1..., calls) {
                 do {
                     try bench.expect(try await call.outcome(), answers: number, "/things/\(number)")
-                } catch let failure as InterceptorConformance.Failure {
+                } catch let failure as RuleFailure {
                     throw failure
                 } catch {
                     try bench.expect(bench.roles.limits, "One of a thousand calls at once failed: \(error).")
@@ -90,7 +90,7 @@ extension InterceptorConformance {
                         response.status == 200,
                         "Twice in a chain, the interceptor made a \(response.status) of a 200."
                     )
-                } catch let failure as InterceptorConformance.Failure {
+                } catch let failure as RuleFailure {
                     throw failure
                 } catch {
                     throw bench.fail("Twice in a chain, the interceptor failed: \(error).")

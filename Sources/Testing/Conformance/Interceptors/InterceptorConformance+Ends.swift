@@ -133,7 +133,7 @@ enum Suspensions {
 
     /// Throws if the content of the call had no end.
     private static func throwFailure(of call: InterceptorConformance.Call) throws {
-        if case .failure(let failure as InterceptorConformance.Failure)? = call.result { throw failure }
+        if case .failure(let failure as RuleFailure)? = call.result { throw failure }
     }
 
     private static func walk(

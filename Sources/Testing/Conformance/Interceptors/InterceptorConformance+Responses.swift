@@ -76,7 +76,7 @@ extension InterceptorConformance {
                 do {
                     let response = try await bench.send(try bench.request("/\(status.code)"))
                     try bench.expect(response.status == status, "A \(status.code) came back as \(response.status).")
-                } catch let failure as InterceptorConformance.Failure {
+                } catch let failure as RuleFailure {
                     throw failure
                 } catch {
                     throw bench.fail("A response with the status \(status.code) became an error: \(error).")
@@ -104,7 +104,7 @@ extension InterceptorConformance {
                     let response = try await fresh.send(try fresh.request("/things", .post, body: "content"))
                     if fresh.roles.includes(.answers) || fresh.roles.includes(.stores) { continue }
                     throw fresh.fail("When the rest threw \(kind), the caller got a \(response.status.code).")
-                } catch let failure as InterceptorConformance.Failure {
+                } catch let failure as RuleFailure {
                     throw failure
                 } catch {
                     let text = "When the rest threw \(kind), the caller got \(type(of: error)) without the cause."
@@ -169,7 +169,7 @@ extension InterceptorConformance {
     private static func length(_ bench: Bench, _ response: HTTPResponse) async throws -> Int {
         do {
             return try await bench.log.whileReading { try await bench.readToEnd(response.body) }.count
-        } catch let failure as Failure {
+        } catch let failure as RuleFailure {
             throw failure
         } catch let error as TransportError where error.code == .bodyLengthMismatch {
             throw bench.fail("Reading a good response failed: \(error.message)")

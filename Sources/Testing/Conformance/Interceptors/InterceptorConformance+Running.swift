@@ -1,19 +1,22 @@
 internal import Foundation
 internal import InterceptorsCore
 
-extension InterceptorConformance.Rule {
-    /// As the public method.
+extension InterceptorConformance.Law {
+    /// Checks an interceptor, once for each seed.
     func check(
+        _ roles: Placement,
         answering content: HTTPBody?,
         patience: RulePatience,
         _ make: @escaping InterceptorConformance.Factory
     ) async throws {
-        let bytes = try await (content ?? Self.usualContent).collect(upTo: 16 << 20)
-        for seed in 1...law.seeds {
+        let bytes = try await (content ?? InterceptorConformance.usualContent).collect(upTo: 16 << 20)
+        for seed in 1...(seeds ?? 1) {
             let clock = ManualClock()
             let world = try InterceptorConformance.World(clock: clock, seed: seed)
-            let log = InterceptorConformance.CallLog(law: law, seed: seed)
-            let play = try RulePlay(seed: seed, clock: clock, patience: patience, report: log.failure) { stage in
+            let log = InterceptorConformance.CallLog(rule: text, seed: seed)
+            // The closure may hold the world, which holds the closure.
+            defer { world.deadlines.change { $0 = nil } }
+            try await RuleStage.run(seed: seed, clock: clock, patience: patience, report: log.failure) { stage in
                 let bench = try InterceptorConformance.Bench(
                     log: log,
                     roles: roles,
@@ -25,15 +28,14 @@ extension InterceptorConformance.Rule {
                 // The first call shows whether other threads take part, and pays for what is made only once.
                 try? await bench.fresh().send(bench.request()).body.discard()
                 log.forgetCalls()
-                try await law.body(bench)
+                try await body(bench)
             }
-            // The closure may hold the world, which holds the closure.
-            defer { world.deadlines.change { $0 = nil } }
-            try await play.run()
         }
     }
+}
 
-    private static let usualContent = HTTPBody(
+extension InterceptorConformance {
+    fileprivate static let usualContent = HTTPBody(
         #"{"id":42,"name":"Ada","films":[1,2,3],"note":"\#(String(repeating: "The quick brown fox. ", count: 40))"}"#
     )
 }

@@ -17,7 +17,7 @@ extension InterceptorConformance {
                     try await bench.readToEnd(&iterator)
                     return try await iterator.next()
                 }
-            } catch let failure as Failure {
+            } catch let failure as RuleFailure {
                 throw failure
             } catch {
                 throw bench.fail("Reading the content of a good response failed: \(error)", as: "theContentComesBack")
@@ -39,7 +39,7 @@ extension InterceptorConformance {
             guard let response = try? await call.outcome() else { return }
             do {
                 try await bench.log.whileReading { try await bench.readToEnd(response.body) }
-            } catch let failure as Failure {
+            } catch let failure as RuleFailure {
                 throw failure
             } catch {
                 return

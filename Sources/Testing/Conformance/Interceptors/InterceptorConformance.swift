@@ -34,8 +34,8 @@ public import InterceptorsCore
 ///
 /// ## Content
 /// By default the server answers with JSON. If the interceptor understands one format only, pass content of that format to
-/// ``Rule/check(answering:_:)``. The rules about chunks use text, events, JSON and binary content too, and accept an interceptor that
-/// refuses some of them in any chunks.
+/// ``ConformanceRule/check(answering:_:)``. The rules about chunks use text, events, JSON and binary content too, and accept an
+/// interceptor that refuses some of them in any chunks.
 public enum InterceptorConformance {
     /// Creates the interceptor under test. A check may create several.
     public typealias Factory = @Sendable (_ world: World) throws -> any Interceptor
@@ -77,38 +77,7 @@ public enum InterceptorConformance {
     }
 
     /// One promise of an interceptor.
-    public struct Rule: Sendable, Hashable, CustomStringConvertible {
-        /// The promise, in the form of a test's name.
-        public let name: String
-        let law: Law
-        let roles: Placement
-
-        init(_ law: Law, roles: Placement) {
-            name = law.name
-            self.law = law
-            self.roles = roles
-        }
-
-        /// Checks that an interceptor keeps the promise.
-        ///
-        /// - Parameters:
-        ///   - content: the content of the server's answers, as `application/json`; by default an object with a few members.
-        ///   - make: creates the interceptor.
-        /// - Throws: an error that says what the interceptor did, what was expected, why, and the usual repair. Throws another
-        ///   error if the runtime doesn't let a program order its tasks. Rethrows errors of `make`.
-        public func check(answering content: HTTPBody? = nil, _ make: @escaping Factory) async throws {
-            try await check(answering: content, patience: RulePatience(), make)
-        }
-
-        /// Whether both rules have the same name.
-        public static func == (left: Self, right: Self) -> Bool { left.name == right.name }
-
-        /// Hashes the name.
-        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
-
-        /// The name.
-        public var description: String { name }
-    }
+    public typealias Rule = ConformanceRule<Factory>
 
     /// The rules for an interceptor with these roles.
     ///
@@ -125,59 +94,16 @@ public enum InterceptorConformance {
     }
 
     static func rules(for roles: Placement) -> [Rule] {
-        laws.filter { $0.applies(roles) }.map { Rule($0, roles: roles) }
+        laws.filter { $0.scope(roles) }.map { law in
+            Rule(law.text, patience: RulePatience()) { try await law.check(roles, answering: $0, patience: $1, $2) }
+        }
     }
+
+    typealias Law = ConformanceLaw<Bench>
 
     static let laws: [Law] =
         requestLaws + responseLaws + streamLaws + streamEndLaws + cancellationLaws + permitLaws + concurrencyLaws
         + callerLaws + contractLaws + attemptLaws + chunkLaws + waitingLaws
-}
-
-extension InterceptorConformance {
-    /// The text and the check of a rule, apart from the roles of an interceptor.
-    struct Law: Sendable {
-        let name: String
-        /// The rule's expectation, as a sentence.
-        let expected: String
-        /// Why it matters to the program's users, as a sentence.
-        let harm: String
-        /// The usual repair, as a sentence.
-        let repair: String
-        /// How many seeds a check plays.
-        let seeds: UInt64
-        let applies: @Sendable (Placement) -> Bool
-        let body: @Sendable (Bench) async throws -> Void
-
-        init(
-            _ name: String,
-            expected: String,
-            harm: String,
-            repair: String,
-            seeds: UInt64 = 1,
-            for applies: @escaping @Sendable (Placement) -> Bool = { _ in true },
-            _ body: @escaping @Sendable (Bench) async throws -> Void
-        ) {
-            self.name = name
-            self.expected = expected
-            self.harm = harm
-            self.repair = repair
-            self.seeds = seeds
-            self.applies = applies
-            self.body = body
-        }
-    }
-
-    /// Thrown when an interceptor breaks a promise.
-    struct Failure: Error, Sendable, CustomStringConvertible {
-        let law: Law
-        let seed: UInt64
-        /// The interceptor's behavior, as a sentence.
-        let observed: String
-
-        var description: String {
-            "\(law.name): \(observed) \(law.expected) \(law.harm) \(law.repair) (seed \(seed))"
-        }
-    }
 }
 
 extension Placement {

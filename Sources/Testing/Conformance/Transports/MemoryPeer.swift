@@ -16,7 +16,7 @@ struct MemoryPeer: Sendable {
         switch route?.answer {
         case .response(let response): return try await perform(response)
         case .closure(let answer): return try await perform(answer(received))
-        case nil: throw TransportConformance.Observation(description: "No route takes \(received).")
+        case nil: throw RuleObservation(description: "No route takes \(received).")
         }
     }
 
@@ -44,7 +44,7 @@ struct MemoryPeer: Sendable {
             return HTTPResponse(status: message.status, headerFields: fields, body: try body(message.body))
         case .steps(let steps):
             guard case .waitForever? = steps.first?.action else {
-                throw TransportConformance.Observation(description: "The rule needs a connection, and doesn't say so.")
+                throw RuleObservation(description: "The rule needs a connection, and doesn't say so.")
             }
             for await _ in endless(after: nil).stream {}
             throw CancellationError()

@@ -3,7 +3,10 @@ internal import InterceptorsCore
 
 extension TransportConformance {
     /// The server, clock and transport of one check.
-    struct Bench: Sendable {
+    struct Bench: ConformanceBench {
+        /// The capabilities that a rule needs.
+        static let everySubject: Set<Capability> = []
+
         let server: MockServer
         let clock: ManualClock
         let transport: any Transport
@@ -31,8 +34,6 @@ extension TransportConformance {
 }
 
 extension TransportConformance.Bench {
-    typealias Observation = TransportConformance.Observation
-
     func request(
         _ path: String = "/",
         _ method: HTTPRequest.Method = .get,
@@ -42,7 +43,7 @@ extension TransportConformance.Bench {
         timeouts: Timeouts? = nil
     ) throws -> HTTPRequest {
         guard let url = URL(string: server.url.absoluteString + path) else {
-            throw Observation(description: "The check's path \(path) is wrong.")
+            throw RuleObservation(description: "The check's path \(path) is wrong.")
         }
         var request = HTTPRequest(method: method, url: url, headerFields: fields, body: body)
         request.context.responseBody = mode
@@ -82,7 +83,7 @@ extension TransportConformance.Bench {
     /// The first request at the server.
     func firstReceived() async throws -> MockServer.Request {
         guard let request = try await received(atLeast: 1).first else {
-            throw Observation(description: "The server received no request.")
+            throw RuleObservation(description: "The server received no request.")
         }
         return request
     }
@@ -109,24 +110,6 @@ extension TransportConformance.Bench {
 }
 
 extension TransportConformance {
-    /// Throws unless the values are equal. The subject begins a sentence, such as "The status".
-    static func expect<Value: Equatable>(_ value: Value, is expected: Value, _ subject: String) throws {
-        guard value != expected else { return }
-        throw Observation(description: "\(subject) was \(value) instead of \(expected).")
-    }
-
-    /// Throws unless the values are equal. The subject begins a sentence, such as "The field X".
-    static func expect<Value: Equatable>(_ value: Value?, is expected: Value?, _ subject: String) throws {
-        guard value != expected else { return }
-        let (value, expected) = (value.map { "\($0)" } ?? "absent", expected.map { "\($0)" } ?? "absent")
-        throw Observation(description: "\(subject) was \(value) instead of \(expected).")
-    }
-
-    static func expect(_ condition: Bool, _ observed: @autoclosure () -> String) throws {
-        guard !condition else { return }
-        throw Observation(description: observed())
-    }
-
     /// Runs a call, including reading its content, that must fail with one of the given codes.
     static func expectFailure(_ codes: HTTPErrorCode..., of call: () async throws -> Void) async throws {
         let expected = codes.map(\.rawValue).joined(separator: " or ")
@@ -134,12 +117,12 @@ extension TransportConformance {
             try await call()
         } catch let error as TransportError where codes.contains(error.code) {
             return
-        } catch let observation as Observation {
+        } catch let observation as RuleObservation {
             throw observation
         } catch {
-            throw Observation(description: "The call threw \(error) instead of a TransportError with \(expected).")
+            throw RuleObservation(description: "The call threw \(error) instead of a TransportError with \(expected).")
         }
-        throw Observation(description: "The call succeeded instead of throwing a TransportError with \(expected).")
+        throw RuleObservation(description: "The call succeeded instead of throwing a TransportError with \(expected).")
     }
 
     static func expectCancellation(_ call: () async throws -> Void) async throws {
@@ -147,12 +130,12 @@ extension TransportConformance {
             try await call()
         } catch is CancellationError {
             return
-        } catch let observation as Observation {
+        } catch let observation as RuleObservation {
             throw observation
         } catch {
-            throw Observation(description: "The cancelled call threw \(error) instead of CancellationError.")
+            throw RuleObservation(description: "The cancelled call threw \(error) instead of CancellationError.")
         }
-        throw Observation(description: "The cancelled call succeeded.")
+        throw RuleObservation(description: "The cancelled call succeeded.")
     }
 
     static func chunks(of content: Data) -> AsyncStream<Data> {

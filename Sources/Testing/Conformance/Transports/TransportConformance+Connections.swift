@@ -6,10 +6,10 @@ extension TransportConformance {
     static let connectionLaws: [Law] = [
         Law(
             "connectionsAreKeptAlive",
-            requires: [.connections, .connectionReuse],
             expected: "Requests one after another must share a connection.",
             harm: "Otherwise each request waits for a new connection and a new TLS handshake.",
-            repair: "Return a connection to the pool when its response has been read to the end."
+            repair: "Return a connection to the pool when its response has been read to the end.",
+            for: [.connections, .connectionReuse]
         ) { bench in
             bench.server.on(.get, "/", .status(200, body: "ok"))
             for _ in 0..<3 { _ = try await bench.send(try bench.request()) }
@@ -17,10 +17,10 @@ extension TransportConformance {
         },
         Law(
             "bytesBeyondTheContentAreNotTheNextResponse",
-            requires: [.connections],
             expected: "Bytes after a response's content must never answer the next request.",
             harm: "Otherwise a server, or an attacker behind it, answers a request of another user.",
-            repair: "Close a connection that is readable before the next request."
+            repair: "Close a connection that is readable before the next request.",
+            for: [.connections]
         ) { bench in
             bench.server.enqueue(
                 .wrongContentLength(announced: 2, body: "okHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil")
@@ -33,10 +33,10 @@ extension TransportConformance {
         },
         Law(
             "anIdempotentRequestSurvivesAStaleConnection",
-            requires: [.connections, .connectionReuse],
             expected: "A GET must succeed after the server has closed the idle connection.",
             harm: "Otherwise the first request after a pause fails.",
-            repair: "Test a kept connection before you use it, and open another if it is closed."
+            repair: "Test a kept connection before you use it, and open another if it is closed.",
+            for: [.connections, .connectionReuse]
         ) { bench in
             bench.server.on(.get, "/", .status(200, body: "ok"))
             _ = try await bench.send(try bench.request())
@@ -46,12 +46,12 @@ extension TransportConformance {
         },
         Law(
             "anIdempotentRequestThatWasUnderWayOnAStaleConnectionIsSentAgain",
-            requires: [.connections, .connectionReuse],
             expected:
                 "A GET whose kept-alive connection ends before the head must be sent again over a new connection.",
             harm: "Otherwise requests fail at random when servers close idle connections.",
             repair:
-                "Send an idempotent request once more if its reused connection ended without a byte (RFC 9112 §9.3.1)."
+                "Send an idempotent request once more if its reused connection ended without a byte (RFC 9112 §9.3.1).",
+            for: [.connections, .connectionReuse]
         ) { bench in
             bench.server.on(.get, "/*") { $0.number > 1 ? .closeBeforeHead : MockResponse.status(200, body: "ok") }
             for path in ["/first", "/second"] {
@@ -63,10 +63,10 @@ extension TransportConformance {
         },
         Law(
             "aRequestThatIsNotIdempotentIsNotSentAgain",
-            requires: [.connections],
             expected: "A POST whose connection ends before the head must fail with connectionLost.",
             harm: "Otherwise the user pays twice.",
-            repair: "Send again only methods that HTTPRequest.Method.isIdempotent names."
+            repair: "Send again only methods that HTTPRequest.Method.isIdempotent names.",
+            for: [.connections]
         ) { bench in
             bench.server.on(nil, "/") { request in
                 request.method == .post ? .closeBeforeHead : MockResponse.status(200, body: "ok")
@@ -79,10 +79,10 @@ extension TransportConformance {
         },
         Law(
             "aFailureOnAFreshConnectionIsNotRetried",
-            requires: [.connections],
             expected: "A request that fails on a new connection must reach the server once.",
             harm: "Otherwise a server that is failing gets each request several times.",
-            repair: "Send again only if the connection was reused, and leave other retries to interceptors."
+            repair: "Send again only if the connection was reused, and leave other retries to interceptors.",
+            for: [.connections]
         ) { bench in
             for answer in [MockResponse.closeBeforeHead, .closeInBody(after: 1, of: 2), .reset] {
                 bench.server.on(.get, "/", answer)

@@ -19,11 +19,11 @@ extension TransportConformance {
         },
         Law(
             "everyRequestedCodingIsDecoded",
-            requires: [.connections],
             expected:
                 "Each content coding in Accept-Encoding must be decoded, and Content-Encoding and Content-Length removed.",
             harm: "Otherwise callers get compressed bytes, or interceptors believe the length of other bytes.",
-            repair: "Ask only for codings that you decode, and remove both fields when you decode."
+            repair: "Ask only for codings that you decode, and remove both fields when you decode.",
+            for: [.connections]
         ) { bench in
             bench.server.on(.get, "/ask", .status(200))
             _ = try await bench.send(try bench.request("/ask"))
@@ -41,10 +41,10 @@ extension TransportConformance {
         },
         Law(
             "aPartIsAskedForWithoutCoding",
-            requires: [.connections],
             expected: "A request with Range must be sent with Accept-Encoding: identity.",
             harm: "Otherwise a download that goes on after a break joins bytes of two different codings.",
-            repair: "Ask for no content coding when the request has a Range field."
+            repair: "Ask for no content coding when the request has a Range field.",
+            for: [.connections]
         ) { bench in
             bench.server.on(.get, "/", .status(206, headers: [.contentRange: "bytes 1-2/9"], body: "ar"))
             let fields: HTTPFields = [.range: "bytes=1-2"]
@@ -56,11 +56,11 @@ extension TransportConformance {
         },
         Law(
             "contentMayEndWithItsConnection",
-            requires: [.connections],
             expected:
                 "Content without Content-Length and without chunks must end with the connection, without an error.",
             harm: "Otherwise responses of simple servers and old proxies fail.",
-            repair: "Treat the end of the connection as the end of such content (RFC 9112 §6.3)."
+            repair: "Treat the end of the connection as the end of such content (RFC 9112 §6.3).",
+            for: [.connections]
         ) { bench in
             try await bench.inEachMode { mode in
                 bench.server.enqueue(.untilClose(Data("to the end".utf8)))
@@ -70,11 +70,11 @@ extension TransportConformance {
         },
         Law(
             "aHeadThatTellsOfContentElsewhereHasNone",
-            requires: [.connections],
             expected:
                 "A response to HEAD and a 304 must keep their Content-Length and Content-Encoding, and have no content.",
             harm: "Otherwise the call waits for bytes that never come, or reports truncated content.",
-            repair: "Decode and count content only where content follows."
+            repair: "Decode and count content only where content follows.",
+            for: [.connections]
         ) { bench in
             let fields = "Content-Length: 5000\r\nContent-Encoding: gzip\r\n\r\n"
             let heads: [(HTTPRequest.Method, String)] = [(.head, "200 OK"), (.get, "304 Not Modified")]
@@ -92,10 +92,10 @@ extension TransportConformance {
         },
         Law(
             "aStreamBeginsBeforeItsEnd",
-            requires: [.responseStreams],
             expected: "A streamed response must be returned with its first bytes while the server still sends.",
             harm: "Otherwise live events never arrive, and a long download fills the memory.",
-            repair: "Return the response after its head, and hand out bytes as they arrive."
+            repair: "Return the response after its head, and hand out bytes as they arrive.",
+            for: [.responseStreams]
         ) { bench in
             bench.server.enqueue(.stallInBody(after: Data("first".utf8), of: 10))
             let response = try await bench.send(try bench.request(mode: .streamed))
@@ -106,10 +106,10 @@ extension TransportConformance {
         },
         Law(
             "progressIsReported",
-            requires: [.progress],
             expected: "The last progress of an upload and a download must be all bytes of all bytes.",
             harm: "Otherwise a progress bar never reaches its end.",
-            repair: "Report the count and the total after the last byte, for short content too."
+            repair: "Report the count and the total after the last byte, for short content too.",
+            for: [.progress]
         ) { bench in
             for (up, down) in [(150_000, 200_000), (5, 7)] {
                 let seen = LastProgress()

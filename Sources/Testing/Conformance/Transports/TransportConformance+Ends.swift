@@ -35,10 +35,10 @@ extension TransportConformance {
         },
         Law(
             "aCancelledReaderEndsItsTransfer",
-            requires: [.responseStreams],
             expected: "A cancelled reader of a stream must get CancellationError, and the connection must close.",
             harm: "Otherwise a cancelled download goes on in the background.",
-            repair: "End the transfer when the reader's task is cancelled, and throw CancellationError."
+            repair: "End the transfer when the reader's task is cancelled, and throw CancellationError.",
+            for: [.responseStreams]
         ) { bench in
             bench.server.on(.get, "/", .stallInBody(after: Data("abc".utf8), of: 9))
             let response = try await bench.send(try bench.request(mode: .streamed))
@@ -52,10 +52,10 @@ extension TransportConformance {
         },
         Law(
             "aDiscardedBodyEndsItsTransfer",
-            requires: [.responseStreams, .discards],
             expected: "HTTPBody.discard() on a response's body must close its connection.",
             harm: "Otherwise each response that a retry throws away keeps a connection and its data volume.",
-            repair: "Pass onDiscard to the body, and end the transfer there."
+            repair: "Pass onDiscard to the body, and end the transfer there.",
+            for: [.responseStreams, .discards]
         ) { bench in
             bench.server.on(.get, "/", .stallInBody(after: Data("abc".utf8), of: 9))
             let response = try await bench.send(try bench.request(mode: .streamed))
@@ -65,10 +65,10 @@ extension TransportConformance {
         },
         Law(
             "aDroppedBodyEndsItsTransfer",
-            requires: [.responseStreams, .discards],
             expected: "A response whose body nobody holds any more must close its connection.",
             harm: "Otherwise each call whose response the program forgets keeps a connection open.",
-            repair: "End the transfer when the last reference to the stream is released."
+            repair: "End the transfer when the last reference to the stream is released.",
+            for: [.responseStreams, .discards]
         ) { bench in
             bench.server.on(.get, "/", .stallInBody(after: Data("abc".utf8), of: 9))
             _ = try await bench.send(try bench.request(mode: .streamed))
@@ -79,10 +79,10 @@ extension TransportConformance {
     static let concurrencyLaws: [Law] = [
         Law(
             "cancellingOneCallLeavesTheOthersAlone",
-            seeds: 4,
             expected: "Cancelling one call must leave the others running.",
             harm: "Otherwise leaving one screen empties the others.",
-            repair: "Keep the state of each call apart, and cancel only its transfer."
+            repair: "Keep the state of each call apart, and cancel only its transfer.",
+            seeds: 4
         ) { bench in
             let gates = (0..<4).map { _ in AsyncStream.makeStream(of: Void.self) }
             bench.server.on(.get, "/*") { request in
@@ -101,10 +101,10 @@ extension TransportConformance {
         },
         Law(
             "callsAtTheSameTimeGetTheirOwnAnswers",
-            seeds: 4,
             expected: "Each of many calls at the same time must get the answer to its request.",
             harm: "Otherwise one user sees the data of another.",
-            repair: "Keep no state of a call in the transport, or keep it under the call's identity."
+            repair: "Keep no state of a call in the transport, or keep it under the call's identity.",
+            seeds: 4
         ) { bench in
             bench.server.on(.post, "/echo") { request in MockResponse.status(200, body: request.text) }
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -120,10 +120,10 @@ extension TransportConformance {
         },
         Law(
             "everyOneOfManyCallsEndsOnce",
-            requires: [.connections],
             expected: "Each of many calls must end once, whether it succeeds, fails or is cancelled.",
             harm: "Otherwise single calls hang or fail when the program is busy.",
-            repair: "Let one state, behind one lock, decide how a call ends."
+            repair: "Let one state, behind one lock, decide how a call ends.",
+            for: [.connections]
         ) { bench in
             bench.server.on(.get, "/ok/*", .status(200, body: "ok"))
             bench.server.on(.get, "/lost/*", .closeBeforeHead)

@@ -6,11 +6,11 @@ extension TransportConformance {
     static let limitLaws: [Law] = [
         Law(
             "aBufferedResponseKeepsToItsLimit",
-            requires: [.sizeLimits],
             expected:
                 "Buffered content beyond the limit must fail with bodyTooLarge; content of exactly the limit must succeed.",
             harm: "Otherwise a server can fill the program's memory until the system ends it.",
-            repair: "Count the bytes as they arrive, and end the transfer at the limit."
+            repair: "Count the bytes as they arrive, and end the transfer at the limit.",
+            for: [.sizeLimits]
         ) { bench in
             bench.server.enqueue(.status(200, body: String(repeating: "a", count: 1000)))
             _ = try await bench.send(try bench.request(mode: .buffered(upTo: 1000)))
@@ -25,10 +25,10 @@ extension TransportConformance {
         },
         Law(
             "theWholeCallHasALimit",
-            requires: [.timeLimits],
             expected: "A call must fail with timedOut when Timeouts.total has passed on the given clock.",
             harm: "Otherwise a screen goes on loading for as long as the server likes.",
-            repair: "Start one sleep on time.clock with the call, and end the call when it ends."
+            repair: "Start one sleep on time.clock with the call, and end the call when it ends.",
+            for: [.timeLimits]
         ) { bench in
             bench.server.on(.get, "/", .neverAnswer)
             let timeouts = Timeouts(idle: nil, total: .milliseconds(500))
@@ -36,20 +36,20 @@ extension TransportConformance {
         },
         Law(
             "silenceHasALimit",
-            requires: [.idleLimits],
             expected: "A call must fail with timedOut when no byte has come for Timeouts.idle on the given clock.",
             harm: "Otherwise a call over a dead connection never ends.",
-            repair: "Start a sleep on time.clock with each byte, from the request on."
+            repair: "Start a sleep on time.clock with each byte, from the request on.",
+            for: [.idleLimits]
         ) { bench in
             bench.server.on(.get, "/", .neverAnswer)
             try await expectTimeout(bench, Timeouts(idle: .milliseconds(1900)), after: .milliseconds(1900))
         },
         Law(
             "theWholeCallsLimitBoundsTheContentToo",
-            requires: [.connections, .timeLimits, .responseStreams],
             expected: "Reading a stream must fail with timedOut when Timeouts.total has passed since the call began.",
             harm: "Otherwise a slow server keeps a call alive without a limit.",
-            repair: "End the limit with the content, not with the head."
+            repair: "End the limit with the content, not with the head.",
+            for: [.connections, .timeLimits, .responseStreams]
         ) { bench in
             bench.server.on(.get, "/", .stallInBody(after: Data("abc".utf8), of: 9))
             let timeouts = Timeouts(idle: nil, total: .seconds(2))
@@ -57,10 +57,10 @@ extension TransportConformance {
         },
         Law(
             "silenceWithinTheContentHasALimit",
-            requires: [.connections, .idleLimits, .responseStreams],
             expected: "Reading a stream must fail with timedOut when no byte has come for Timeouts.idle.",
             harm: "Otherwise a download over a dead connection never ends.",
-            repair: "Start the idle limit again with each byte of the content."
+            repair: "Start the idle limit again with each byte of the content.",
+            for: [.connections, .idleLimits, .responseStreams]
         ) { bench in
             bench.server.on(.get, "/", .stallInBody(after: Data("abc".utf8), of: 9))
             try await expectTimeoutInContent(bench, Timeouts(idle: .seconds(2)), after: .seconds(10))

@@ -26,10 +26,10 @@ extension TransportConformance {
         },
         Law(
             "aFragmentIsNotSent",
-            requires: [.connections],
             expected: "The fragment of a URL must stay out of the request's target (RFC 9110 §7.1).",
             harm: "Otherwise servers answer 400, and text that was meant for the program reaches the server's logs.",
-            repair: "Build the target from the path and the query."
+            repair: "Build the target from the path and the query.",
+            for: [.connections]
         ) { bench in
             bench.server.on(.get, "/**", .status(200))
             _ = try await bench.send(try bench.request("/a?b=c#secret"))
@@ -96,6 +96,6 @@ extension TransportConformance {
             try expect(text.contains("/path"), "The error doesn't name the request: \(error).")
             return try expect(!text.contains("hush"), "The error shows a secret of the query.")
         }
-        throw Observation(description: "The call succeeded.")
+        throw RuleObservation(description: "The call succeeded.")
     }
 }

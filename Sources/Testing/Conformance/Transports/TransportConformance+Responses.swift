@@ -47,10 +47,10 @@ extension TransportConformance {
         },
         Law(
             "interimResponsesAreNotTakenForTheFinalOne",
-            requires: [.connections],
             expected: "Responses 100 to 199 must be skipped, and their fields must not appear on the final response.",
             harm: "Otherwise the caller gets an empty 103 in place of the answer.",
-            repair: "Start a new head after each interim response."
+            repair: "Start a new head after each interim response.",
+            for: [.connections]
         ) { bench in
             bench.server.enqueue(
                 MockResponse.status(200, headers: ["X-A": "final"], body: "ok")
@@ -64,10 +64,10 @@ extension TransportConformance {
         },
         Law(
             "trailersAreNotTakenForFields",
-            requires: [.connections],
             expected: "Fields after chunked content must not appear among the response's fields (RFC 9110 §6.5.1).",
             harm: "Otherwise a server behind a proxy can change fields that were already acted on.",
-            repair: "Drop trailer fields, or keep them apart."
+            repair: "Drop trailer fields, or keep them apart.",
+            for: [.connections]
         ) { bench in
             bench.server.enqueue(.stream([Data("ok".utf8)], trailers: ["X-Trailer": "1"], headers: ["X-A": "b"]))
             let response = try await bench.send(try bench.request())
@@ -77,10 +77,10 @@ extension TransportConformance {
         },
         Law(
             "repeatedFieldsStayApart",
-            requires: [.repeatedFields],
             expected: "Fields with the same name must stay separate and in order, on the request and on the response.",
             harm: "Otherwise two Set-Cookie fields become one broken cookie.",
-            repair: "Add each field as a separate line; never go through a dictionary."
+            repair: "Add each field as a separate line; never go through a dictionary.",
+            for: [.repeatedFields]
         ) { bench in
             let sent: HTTPFields = ["X-Many": "1", "X-Other": "x", "X-Many": "2"]
             bench.server.enqueue(

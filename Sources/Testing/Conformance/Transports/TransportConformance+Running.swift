@@ -1,73 +1,56 @@
 internal import Foundation
 internal import InterceptorsCore
 
-extension TransportConformance.Rule {
-    /// As the public method over loopback.
-    func check(waiting patience: Duration, _ make: TransportConformance.Factory) async throws {
+extension TransportConformance.Law {
+    /// Checks a transport over loopback.
+    func check(
+        without missing: Set<TransportConformance.Capability>,
+        patience: RulePatience,
+        _ make: TransportConformance.Factory
+    ) async throws {
         let clock = ManualClock()
         let server = try MockServer()
         defer { server.stop() }
-        let bench = TransportConformance.Bench(server, clock, missing, try make(.manual(clock)))
-        try await watch(bench, patience: patience)
+        try await watch(TransportConformance.Bench(server, clock, missing, try make(.manual(clock))), patience)
     }
 
-    /// As the public method in memory.
-    func check(inMemory make: TransportConformance.MemoryFactory, patience: RulePatience) async throws {
-        guard !law.requires.contains(.connections) else {
-            throw TransportConformance.Observation(
-                description: "\(name) can't be checked in memory: it needs connections."
-            )
-        }
-        for seed in 1...law.seeds { try await play(make, seed: seed, patience: patience) }
-    }
-
-    private func play(_ make: TransportConformance.MemoryFactory, seed: UInt64, patience: RulePatience) async throws {
-        let clock = ManualClock()
-        let server = try MockServer()
-        defer { server.stop() }
-        let peer = server.memoryPeer
-        let transport = try make(.manual(clock)) { try await peer.answer($0) }
-        let bench = TransportConformance.Bench(server, clock, missing, transport)
-        do {
-            // The stage has a clock that nobody uses: only the rule moves the time of the transport.
-            let play = try RulePlay(seed: seed, clock: ManualClock(), patience: patience, report: report(bench)) { _ in
-                try await perform(bench)
+    /// Checks a transport without connections, once for each seed.
+    func check(
+        without missing: Set<TransportConformance.Capability>,
+        inMemory make: TransportConformance.MemoryFactory,
+        patience: RulePatience
+    ) async throws {
+        for seed in 1...(seeds ?? 1) {
+            let clock = ManualClock()
+            let server = try MockServer()
+            defer { server.stop() }
+            let peer = server.memoryPeer
+            let transport = try make(.manual(clock)) { try await peer.answer($0) }
+            let bench = TransportConformance.Bench(server, clock, missing, transport)
+            let report: RuleStage.Report = { text.failure(of: $0, bench.standstill) }
+            do {
+                // The stage has a clock that nobody uses: only the rule moves the time of the transport.
+                try await RuleStage.run(seed: seed, clock: ManualClock(), patience: patience, report: report) { _ in
+                    try await judge(bench)
+                }
+            } catch is JobQueue.Unavailable {
+                try await watch(bench, patience)
             }
-            try await play.run()
-        } catch is JobQueue.Unavailable {
-            try await watch(bench, patience: patience.otherThreads)
-        }
-        guard server.connectionsOpened == 0 else {
-            throw failure("A transport in memory opened \(server.connectionsOpened) connections.")
-        }
-    }
-
-    private func watch(_ bench: TransportConformance.Bench, patience: Duration) async throws {
-        let watch = RuleWatch(patience: patience, progress: { bench.progress }, report: report(bench))
-        try await watch.run { try await perform(bench) }
-    }
-
-    private func perform(_ bench: TransportConformance.Bench) async throws {
-        do {
-            try await law.body(bench)
-        } catch let observation as TransportConformance.Observation {
-            throw failure(observation.description)
-        } catch {
-            throw failure("A call failed: \(error).")
-        }
-    }
-
-    private func report(_ bench: TransportConformance.Bench) -> RulePlay.Report {
-        { standstill in
-            switch standstill {
-            case .stuck: failure("Nothing goes on. \(bench.standstill)")
-            case .endless: failure("Tasks follow each other without end. \(bench.standstill)")
-            case .blockedThread: failure("A task blocks its thread, so that no other can go on. \(bench.standstill)")
+            guard server.connectionsOpened == 0 else {
+                let observed = "A transport in memory opened \(server.connectionsOpened) connections."
+                throw RuleFailure(rule: text, observed: observed)
             }
         }
     }
 
-    private func failure(_ observed: String) -> TransportConformance.Failure {
-        TransportConformance.Failure(law: law, observed: observed)
+    private func watch(_ bench: TransportConformance.Bench, _ patience: RulePatience) async throws {
+        let watch = RuleWatch(patience: patience.otherThreads, progress: { bench.progress }) {
+            text.failure(of: $0, bench.standstill)
+        }
+        try await watch.run { try await judge(bench) }
+    }
+
+    private func judge(_ bench: TransportConformance.Bench) async throws {
+        try await text.judging("A call failed") { try await body(bench) }
     }
 }

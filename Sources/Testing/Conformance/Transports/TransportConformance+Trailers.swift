@@ -7,11 +7,11 @@ extension TransportConformance {
     static let trailerLaws: [Law] = [
         Law(
             "trailersAreKnownWithTheContent",
-            requires: [.connections, .trailers],
             expected:
                 "The trailers of a buffered response must be those sent, in order, and empty where the server sent none.",
             harm: "Otherwise a digest or a status that a server sends last is lost, and nobody notices.",
-            repair: "Keep the fields after the content apart, and set HTTPContext.trailers, to empty fields too."
+            repair: "Keep the fields after the content apart, and set HTTPContext.trailers, to empty fields too.",
+            for: [.connections, .trailers]
         ) { bench in
             let sent: HTTPFields = ["X-Trailer": "1", "Server-Timing": "db;dur=53", "x-trailer": "2"]
             bench.server.enqueue(.stream([Data("ok".utf8)], trailers: sent), .stream([Data("ok".utf8)]), .text("ok"))
@@ -24,10 +24,10 @@ extension TransportConformance {
         },
         Law(
             "theTrailersOfAStreamComeWithItsEnd",
-            requires: [.connections, .trailers, .responseStreams],
             expected: "The trailers of a streamed response must be unknown before its end was read, and known after.",
             harm: "Otherwise a reader takes missing trailers for a server that sent none.",
-            repair: "Set HTTPContext.trailers to pending ones with the head, and receive the fields before the end."
+            repair: "Set HTTPContext.trailers to pending ones with the head, and receive the fields before the end.",
+            for: [.connections, .trailers, .responseStreams]
         ) { bench in
             let sent: HTTPFields = ["X-Trailer": "1"]
             bench.server.enqueue(.stream([Data("one".utf8), Data("two".utf8)], trailers: sent))
@@ -43,11 +43,11 @@ extension TransportConformance {
         },
         Law(
             "fieldsThatATrailerMustNotHoldAreDropped",
-            requires: [.connections, .trailers],
             expected: "A trailer that frames, routes, authenticates or describes a message must appear nowhere.",
             harm:
                 "Otherwise a server behind a proxy sets cookies, or changes how content is read that was checked before.",
-            repair: "Pass the fields through HTTPTrailers, and never merge them into the head (RFC 9110 §6.5.1)."
+            repair: "Pass the fields through HTTPTrailers, and never merge them into the head (RFC 9110 §6.5.1).",
+            for: [.connections, .trailers]
         ) { bench in
             let forbidden: HTTPFields = [.setCookie: "a=b", .contentType: "text/html", .contentLength: "9", "X-A": "1"]
             bench.server.enqueue(.stream([Data("ok".utf8)], trailers: forbidden))
@@ -63,10 +63,10 @@ extension TransportConformance {
     static let interimLaws: [Law] = [
         Law(
             "interimResponsesAreTold",
-            requires: [.connections, .interimResponses],
             expected: "Each interim response must be told once and in order, before the response is returned.",
             harm: "Otherwise a hint comes too late to be of use, or is acted on twice.",
-            repair: "Call the closure of HTTPContext.interim with each head from 100 to 199, except 101."
+            repair: "Call the closure of HTTPContext.interim with each head from 100 to 199, except 101.",
+            for: [.connections, .interimResponses]
         ) { bench in
             try await bench.inEachMode { mode in
                 bench.server.enqueue(
@@ -86,10 +86,10 @@ extension TransportConformance {
         },
         Law(
             "endlessInterimResponsesAreAnError",
-            requires: [.connections, .interimResponses],
             expected: "A call must fail with invalidResponse where a server sends ten thousand interim responses.",
             harm: "Otherwise a server keeps a call alive for ever, past the limit on silence.",
-            repair: "Count the interim responses of an exchange, and end the exchange at a limit."
+            repair: "Count the interim responses of an exchange, and end the exchange at a limit.",
+            for: [.connections, .interimResponses]
         ) { bench in
             let steps = [MockResponse.Step.send(Data("HTTP/1.1 102 Processing\r\n\r\n".utf8), times: 10_000)]
             bench.server.enqueue(.text("ok").preceded(by: steps))

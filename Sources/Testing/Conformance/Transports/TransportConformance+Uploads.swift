@@ -6,10 +6,10 @@ extension TransportConformance {
     static let uploadLaws: [Law] = [
         Law(
             "sendsStreamsAndFiles",
-            requires: [.requestStreams],
             expected: "Content from bytes, a file or a stream must arrive unchanged, with a known length and without.",
             harm: "Otherwise uploads of photos and documents are stored damaged.",
-            repair: "Send each chunk in order, with Content-Length if the length is known and chunked if not."
+            repair: "Send each chunk in order, with Content-Length if the length is known and chunked if not.",
+            for: [.requestStreams]
         ) { bench in
             bench.server.on(.put, "/", .status(204))
             let content = Data(repeating: 0x61, count: 300_000)
@@ -31,10 +31,10 @@ extension TransportConformance {
         },
         Law(
             "anEmptyFileOrStreamIsNoContent",
-            requires: [.requestStreams],
             expected: "A file or a stream without bytes must be sent like an empty body, without Transfer-Encoding.",
             harm: "Otherwise servers refuse a GET with an empty stream, or wait for its content.",
-            repair: "Treat a body of length 0 as no content."
+            repair: "Treat a body of length 0 as no content.",
+            for: [.requestStreams]
         ) { bench in
             bench.server.on(nil, "/", .status(200))
             let file = FileManager.default.temporaryDirectory.appending(path: "conformance-\(UUID().uuidString)")
@@ -53,10 +53,10 @@ extension TransportConformance {
         },
         Law(
             "aOneShotBodyIsNotSentTwice",
-            requires: [.requestStreams],
             expected: "A one-shot body that was already sent must fail with bodyNotReplayable before anything is sent.",
             harm: "Otherwise a second attempt stores an empty file without any error.",
-            repair: "Rethrow the error of the body's iterator, and send nothing before its first chunk is there."
+            repair: "Rethrow the error of the body's iterator, and send nothing before its first chunk is there.",
+            for: [.requestStreams]
         ) { bench in
             bench.server.on(.post, "/", .status(200))
             let body = HTTPBody.oneShot(chunks(of: Data("once".utf8)))
@@ -68,11 +68,11 @@ extension TransportConformance {
         },
         Law(
             "aBodyThatFailsFailsTheCall",
-            requires: [.requestStreams],
             expected: "A body that throws must end the call with its error, or with that error as the cause.",
             harm: "Otherwise half a file counts as uploaded.",
             repair:
-                "Close the connection when the body throws, and throw a TransportError whose underlying error is the body's."
+                "Close the connection when the body throws, and throw a TransportError whose underlying error is the body's.",
+            for: [.requestStreams]
         ) { bench in
             bench.server.on(.post, "/", .status(200))
             struct Broken: Error {}
@@ -87,14 +87,14 @@ extension TransportConformance {
             } catch let error as TransportError where error.underlying is Broken {
                 return
             }
-            throw Observation(description: "The call went on with half a body.")
+            throw RuleObservation(description: "The call went on with half a body.")
         },
         Law(
             "theErrorOfABodysOwnRequestIsNotTheExchanges",
-            requires: [.requestStreams],
             expected: "An HTTP error thrown by a body must be wrapped in a TransportError with bodySourceFailed.",
             harm: "Otherwise a retry or a refresh answers the failure of another request.",
-            repair: "Wrap the body's error as the underlying error of bodySourceFailed."
+            repair: "Wrap the body's error as the underlying error of bodySourceFailed.",
+            for: [.requestStreams]
         ) { bench in
             bench.server.on(.post, "/", .status(200))
             for failure in [
@@ -112,10 +112,10 @@ extension TransportConformance {
         },
         Law(
             "aBodyThatIsNotAsLongAsAnnouncedFailsTheCall",
-            requires: [.requestStreams],
             expected: "A stream with fewer or more bytes than its length must fail with bodyLengthMismatch.",
             harm: "Otherwise the server stores a cut file, or takes the rest for the next request.",
-            repair: "Count the bytes of the body, and close the connection when the count differs from the length."
+            repair: "Count the bytes of the body, and close the connection when the count differs from the length.",
+            for: [.requestStreams]
         ) { bench in
             bench.server.on(.post, "/", .status(200))
             for length in [3, 7] as [Int64] {

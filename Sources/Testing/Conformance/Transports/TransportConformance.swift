@@ -37,8 +37,8 @@ public import InterceptorsCore
 ///
 /// ```swift
 /// @Test(arguments: TransportConformance.rulesInMemory)
-/// func keepsThePromisesOfATransport(rule: TransportConformance.Rule) async throws {
-///     try await rule.check(inMemory: { time, answer in StubTransport(time: time, answer) })
+/// func keepsThePromisesOfATransport(rule: TransportConformance.MemoryRule) async throws {
+///     try await rule.check { time, answer in StubTransport(time: time, answer) }
 /// }
 /// ```
 public enum TransportConformance {
@@ -53,69 +53,42 @@ public enum TransportConformance {
             _ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
         ) throws -> any Transport
 
-    /// One promise of a transport.
-    public struct Rule: Sendable, Hashable, CustomStringConvertible {
-        /// The promise, in the form of a test's name.
-        public let name: String
-        /// The capabilities that a transport needs for this rule to apply.
-        public let requires: Set<Capability>
-        let law: Law
-        /// The required capabilities that the transport under test lacks.
-        let missing: Set<Capability>
+    /// One promise of a transport, checked over loopback.
+    public typealias Rule = ConformanceRule<Factory>
 
-        init(_ law: Law, missing: Set<Capability>) {
-            name = law.name
-            requires = law.requires
-            self.law = law
-            self.missing = missing
-        }
-
-        /// Checks over loopback that a transport keeps the promise.
-        ///
-        /// - Parameters:
-        ///   - patience: how long nothing may happen at the transport and the server before the check fails; 10 s by default.
-        ///     A transport that keeps its promises never makes the check wait that long.
-        ///   - make: creates the transport.
-        /// - Throws: an error that says what the transport did, what was expected, why, and the usual repair. Rethrows errors
-        ///   of `make`.
-        public func check(patience: Duration = .seconds(10), _ make: @escaping Factory) async throws {
-            try await check(waiting: patience, make)
-        }
-
-        /// Checks that a transport without connections keeps the promise.
-        ///
-        /// - Parameters:
-        ///   - patience: how long the transport may wait for other threads before the check fails; 10 s by default.
-        ///   - make: creates the transport.
-        /// - Throws: an error that says what the transport did, what was expected, why, and the usual repair; an error if the
-        ///   rule ``requires`` connections. Rethrows errors of `make`.
-        public func check(patience: Duration = .seconds(10), inMemory make: @escaping MemoryFactory) async throws {
-            try await check(inMemory: make, patience: RulePatience(otherThreads: patience))
-        }
-
-        /// Whether both rules have the same name.
-        public static func == (left: Self, right: Self) -> Bool { left.name == right.name }
-
-        /// Hashes the name.
-        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
-
-        /// The name.
-        public var description: String { name }
-    }
+    /// One promise of a transport without connections.
+    public typealias MemoryRule = ConformanceRule<MemoryFactory>
 
     /// Every rule.
     public static let rules: [Rule] = rules(without: [])
 
-    /// The rules that a transport without connections can keep.
-    public static let rulesInMemory: [Rule] = rules(without: [.connections])
+    /// Every rule that a transport without connections can keep.
+    public static let rulesInMemory: [MemoryRule] = rulesInMemory(without: [])
 
     /// The rules for a transport that lacks some capabilities.
     ///
     /// - Parameter missing: what the transport can't do. Rules that require one of these capabilities are left out. Without
     ///   ``Capability/responseStreams``, the other rules ask for buffered responses only.
     public static func rules(without missing: Set<Capability>) -> [Rule] {
-        laws.filter { $0.requires.isDisjoint(with: missing) }.map { Rule($0, missing: missing) }
+        laws.filter { $0.scope.isDisjoint(with: missing) }.map { law in
+            Rule(law.text, patience: RulePatience(otherThreads: .seconds(10))) {
+                try await law.check(without: missing, patience: $1, $2)
+            }
+        }
     }
+
+    /// The rules for a transport that has no connections and lacks other capabilities too.
+    ///
+    /// - Parameter missing: what the transport can't do, as in ``rules(without:)``.
+    public static func rulesInMemory(without missing: Set<Capability>) -> [MemoryRule] {
+        laws.filter { $0.scope.isDisjoint(with: missing.union([.connections])) }.map { law in
+            MemoryRule(law.text, patience: RulePatience(otherThreads: .seconds(10))) {
+                try await law.check(without: missing, inMemory: $2, patience: $1)
+            }
+        }
+    }
+
+    typealias Law = ConformanceLaw<Bench>
 
     static let laws: [Law] =
         requestLaws + uploadLaws + responseLaws + contentLaws + trailerLaws + interimLaws
@@ -161,52 +134,5 @@ extension TransportConformance {
 
         /// The name.
         public var description: String { rawValue }
-    }
-
-    /// The text and the check of a rule, apart from the capabilities of a transport.
-    struct Law: Sendable {
-        let name: String
-        let requires: Set<Capability>
-        /// How many seeds a check in memory plays.
-        let seeds: UInt64
-        /// The rule's expectation, as a sentence.
-        let expected: String
-        /// Why it matters to the program's users, as a sentence.
-        let harm: String
-        /// The usual repair, as a sentence.
-        let repair: String
-        let body: @Sendable (Bench) async throws -> Void
-
-        init(
-            _ name: String,
-            requires: Set<Capability> = [],
-            seeds: UInt64 = 1,
-            expected: String,
-            harm: String,
-            repair: String,
-            _ body: @escaping @Sendable (Bench) async throws -> Void
-        ) {
-            self.name = name
-            self.requires = requires
-            self.seeds = seeds
-            self.expected = expected
-            self.harm = harm
-            self.repair = repair
-            self.body = body
-        }
-    }
-
-    /// Thrown when a transport breaks a promise.
-    struct Failure: Error, Sendable, CustomStringConvertible {
-        let law: Law
-        /// The transport's behavior, as a sentence.
-        let observed: String
-
-        var description: String { "\(law.name): \(observed) \(law.expected) \(law.harm) \(law.repair)" }
-    }
-
-    /// The reason why a check fails, as a sentence.
-    struct Observation: Error, Sendable, CustomStringConvertible {
-        let description: String
     }
 }

@@ -30,7 +30,7 @@ import Testing
 
 /// The kit itself: each broken store is found by its rule, and no check hangs.
 @Suite(.againstHanging, .heavy) struct BrokenStoreTests {
-    private typealias Failure = CacheStoreConformance.Failure
+    private typealias Failure = RuleFailure
 
     /// The rules that a store breaks, with what they say.
     ///
@@ -42,9 +42,9 @@ import Testing
         var failures: [String: String] = [:]
         for rule in CacheStoreConformance.rules {
             do {
-                try await rule.check(patience: .seconds(rule.law.name == broken ? 1 : 10), make)
+                try await rule.check(patience: .seconds(rule.name == broken ? 1 : 10), make)
             } catch let failure as Failure {
-                failures[failure.law.name] = failure.observed
+                failures[failure.rule.name] = failure.observed
             }
         }
         return failures
@@ -88,12 +88,12 @@ import Testing
         for (number, rule) in CacheStoreConformance.crashRules.enumerated() {
             // Each day checks a fourth of the other rules, because all of them together kill hundreds of processes.
             let isOthersTurn = FullLoad.isOn || number % 4 == Int(DailySeed.value % 4)
-            guard isOthersTurn || rule.law.name == fault.rawValue else { continue }
+            guard isOthersTurn || rule.name == fault.rawValue else { continue }
             do {
-                let patience = Duration.seconds(rule.law.name == fault.rawValue ? 2 : 10)
+                let patience = Duration.seconds(rule.name == fault.rawValue ? 2 : 10)
                 try await rule.check(patience: patience) { try FolderStore(at: $0, fault) }
             } catch let failure as Failure {
-                failures[failure.law.name] = failure.observed
+                failures[failure.rule.name] = failure.observed
             }
         }
         #expect(Set(failures.keys) == [fault.rawValue], "\(failures)")
@@ -120,9 +120,9 @@ import Testing
         )
     }
 
-    @Test(arguments: CacheStoreConformance.rules.map(\.law.name) + CacheStoreConformance.crashRules.map(\.law.name))
+    @Test(arguments: CacheStoreConformance.rules.map(\.name) + CacheStoreConformance.crashRules.map(\.name))
     func everyRuleSaysWhatIsExpectedWhyAndTheRepair(name: String) throws {
-        let laws = CacheStoreConformance.rules.map(\.law) + CacheStoreConformance.crashRules.map(\.law)
+        let laws = CacheStoreConformance.rules.map(\.text) + CacheStoreConformance.crashRules.map(\.text)
         let law = try #require(laws.first { $0.name == name })
         for sentence in [law.expected, law.harm, law.repair] {
             #expect(
@@ -130,7 +130,7 @@ import Testing
                 "\(sentence)"
             )
         }
-        let failure = Failure(law: law, observed: "It did so.")
+        let failure = Failure(rule: law, observed: "It did so.")
         #expect("\(failure)" == "\(name): It did so. \(law.expected) \(law.harm) \(law.repair)")
     }
 

@@ -7,26 +7,27 @@ import Testing
 
 /// The kit itself: each broken transport is found by its rule, and no check hangs.
 @Suite(.againstHanging, .heavy) struct TransportConformanceTests {
-    private typealias Failure = TransportConformance.Failure
+    private typealias Failure = RuleFailure
     private typealias Capability = TransportConformance.Capability
 
     private static func rule(_ name: String) throws -> TransportConformance.Rule {
         try #require(TransportConformance.rules.first { $0.name == name })
     }
 
+    private static func ruleInMemory(_ name: String) throws -> TransportConformance.MemoryRule {
+        try #require(TransportConformance.rulesInMemory.first { $0.name == name })
+    }
+
     /// The rules in memory that a transport breaks, with what they say.
     private static func failures(
-        _ rules: [TransportConformance.Rule] = TransportConformance.rulesInMemory,
+        _ rules: [TransportConformance.MemoryRule] = TransportConformance.rulesInMemory,
         inMemory make: @escaping @Sendable (any Transport) -> any Transport
     ) async throws -> [String: String] {
         var failures: [String: String] = [:]
         for rule in rules {
             do {
                 // Nothing here waits for another thread.
-                try await rule.check(
-                    inMemory: { make(StubTransport(time: $0, $1)) },
-                    patience: RulePatience(otherThreads: .zero)
-                )
+                try await rule.check(patience: .zero) { make(StubTransport(time: $0, $1)) }
             } catch let failure as Failure {
                 failures[rule.name] = failure.observed
             }
@@ -48,7 +49,7 @@ import Testing
     @Test(.againstHanging, arguments: BrokenTransport.overConnections)
     func transportBrokenOverConnectionsIsFoundByTheRuleNamedForItAndByNoOther(broken: BrokenTransport) async throws {
         var failures: [String: String] = [:]
-        for rule in TransportConformance.rules where rule.requires.contains(.connections) {
+        for rule in TransportConformance.rules where Self.needs(rule, .connections) {
             do {
                 // Short only for its own rule: a transport without a time limit makes the rule wait this long.
                 let patience = Duration.seconds(rule.name == broken.rule ? 2 : 10)
@@ -63,14 +64,14 @@ import Testing
 
     @Test(arguments: TransportConformance.rules)
     func everyRuleSaysWhatIsExpectedWhyAndTheRepair(rule: TransportConformance.Rule) {
-        let law = rule.law
+        let law = rule.text
         for sentence in [law.expected, law.harm, law.repair] {
             #expect(
                 sentence.hasSuffix(".") && sentence.count > 20 && !sentence.dropLast().contains(". "),
                 "\(sentence)"
             )
         }
-        let failure = Failure(law: law, observed: "It did so.")
+        let failure = Failure(rule: law, observed: "It did so.")
         #expect("\(failure)" == "\(rule.name): It did so. \(law.expected) \(law.harm) \(law.repair)")
     }
 
@@ -92,8 +93,12 @@ import Testing
             ],
             "\(failures)"
         )
-        let rules = TransportConformance.rules(without: [.connections, .responseStreams])
+        let rules = TransportConformance.rulesInMemory(without: [.responseStreams])
         #expect(try await Self.failures(rules) { buffering($0) }.isEmpty)
+    }
+
+    private static func needs(_ rule: TransportConformance.Rule, _ capability: Capability) -> Bool {
+        TransportConformance.laws.contains { $0.text.name == rule.name && $0.scope.contains(capability) }
     }
 
     @Test func rulesAreChosenByWhatTheyRequire() {
@@ -104,10 +109,10 @@ import Testing
             .connections, .connectionReuse, .repeatedFields, .requestStreams, .responseStreams, .discards, .sizeLimits,
             .timeLimits, .idleLimits, .progress, .trailers, .interimResponses,
         ]
-        #expect(Set(all.flatMap(\.requires)) == Set(capabilities))
+        #expect(Set(TransportConformance.laws.flatMap(\.scope)) == Set(capabilities))
         for capability in capabilities {
             let rules = TransportConformance.rules(without: [capability])
-            #expect(rules == all.filter { !$0.requires.contains(capability) })
+            #expect(rules == all.filter { !Self.needs($0, capability) })
         }
         #expect(TransportConformance.rules(without: [Capability(rawValue: "http3")]) == all)
     }
@@ -131,8 +136,9 @@ import Testing
             Requests at the server: 0. Connections: 0, closed by the transport: 0.
             """
         #expect(error?.observed == report)
+        let ruleInMemory = try Self.ruleInMemory("nothingIsCached")
         let inMemory = await #expect(throws: Failure.self) {
-            try await rule.check(inMemory: { _, _ in Silent() }, patience: RulePatience(otherThreads: .zero))
+            try await ruleInMemory.check(patience: .zero) { _, _ in Silent() }
         }
         #expect(inMemory?.observed == report)
     }
@@ -151,14 +157,12 @@ import Testing
     }
 
     @Test func callThatBlocksItsThreadIsReported() async throws {
-        let rule = try Self.rule("nothingIsCached")
+        let rule = try Self.ruleInMemory("nothingIsCached")
         let end = DispatchSemaphore(value: 0)
         defer { end.signal() }
         let error = await #expect(throws: Failure.self) {
-            try await rule.check(
-                inMemory: { _, _ in Blocking(end: end) },
-                patience: RulePatience(otherThreads: .zero, blockedThread: .milliseconds(200))
-            )
+            let patience = RulePatience(otherThreads: .zero, blockedThread: .milliseconds(200))
+            try await rule.check(answering: nil, patience: patience) { _, _ in Blocking(end: end) }
         }
         #expect(error?.observed.hasPrefix("A task blocks its thread, so that no other can go on.") == true)
     }
@@ -176,14 +180,12 @@ import Testing
         struct NoTransport: Error {}
         let rule = try Self.rule("nothingIsCached")
         await #expect(throws: NoTransport.self) { try await rule.check { _ in throw NoTransport() } }
-        await #expect(throws: NoTransport.self) { try await rule.check(inMemory: { _, _ in throw NoTransport() }) }
+        let ruleInMemory = try Self.ruleInMemory("nothingIsCached")
+        await #expect(throws: NoTransport.self) { try await ruleInMemory.check { _, _ in throw NoTransport() } }
     }
 
-    @Test func ruleThatNeedsConnectionsIsNotPassedInMemory() async throws {
-        let rule = try Self.rule("connectionsAreKeptAlive")
-        let error = await #expect(throws: (any Error).self) {
-            try await rule.check(inMemory: { time, answer in StubTransport(time: time, answer) })
-        }
-        #expect(error.map { "\($0)" } == "\(rule.name) can't be checked in memory: it needs connections.")
+    @Test func ruleThatNeedsConnectionsIsNotPassedInMemory() {
+        let names = Set(TransportConformance.rulesInMemory.map(\.name))
+        #expect(names.isDisjoint(with: TransportConformance.rules.filter { Self.needs($0, .connections) }.map(\.name)))
     }
 }

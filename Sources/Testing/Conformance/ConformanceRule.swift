@@ -1,0 +1,183 @@
+public import InterceptorsCore
+
+/// One promise, as a check: of an interceptor, a transport or a store of a cache.
+///
+/// ``InterceptorConformance``, ``TransportConformance`` and ``CacheStoreConformance`` list their rules.
+public struct ConformanceRule<Factory: Sendable>: Sendable, Hashable, CustomStringConvertible {
+    typealias Play = @Sendable (_ content: HTTPBody?, _ patience: RulePatience, _ make: Factory) async throws -> Void
+
+    let text: RuleText
+    private let patience: RulePatience
+    private let play: Play
+
+    /// - Parameter patience: the usual patience of the kit.
+    init(_ text: RuleText, patience: RulePatience, _ play: @escaping Play) {
+        self.text = text
+        self.patience = patience
+        self.play = play
+    }
+
+    /// The promise, in the form of a test's name.
+    public var name: String { text.name }
+
+    /// Checks that the subject keeps the promise.
+    ///
+    /// - Parameters:
+    ///   - patience: how long nothing may happen before the check fails. By default 10 s, and 3 s for an interceptor. A subject
+    ///     that keeps its promises never makes the check wait that long.
+    ///   - make: creates the subject. A check may create several.
+    /// - Throws: an error that says what the subject did, what was expected, why, and the usual repair. A rule of an interceptor
+    ///   throws another error if the runtime doesn't let a program order its tasks. Rethrows errors of `make`.
+    public func check(patience: Duration? = nil, _ make: Factory) async throws {
+        var waits = self.patience
+        if let patience { waits.otherThreads = patience }
+        try await check(answering: nil, patience: waits, make)
+    }
+
+    /// Checks an interceptor that understands one format only.
+    ///
+    /// - Parameters:
+    ///   - content: the content of the server's answers, as `application/json`; for `nil`, an object with a few members.
+    ///   - make: creates the interceptor.
+    /// - Throws: the errors of ``check(patience:_:)``.
+    public func check(answering content: HTTPBody?, _ make: Factory) async throws
+    where Factory == InterceptorConformance.Factory {
+        try await check(answering: content, patience: patience, make)
+    }
+
+    func check(answering content: HTTPBody?, patience: RulePatience, _ make: Factory) async throws {
+        do {
+            try await play(content, patience, make)
+        } catch let error as FactoryError {
+            throw error.error
+        }
+    }
+
+    /// Whether both rules have the same name.
+    public static func == (left: Self, right: Self) -> Bool { left.name == right.name }
+
+    /// Hashes the name.
+    public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+
+    /// The name.
+    public var description: String { name }
+}
+
+/// What a rule says, each but the name as a sentence.
+struct RuleText: Sendable {
+    let name: String
+    let expected: String
+    /// Why it matters to the program's users.
+    let harm: String
+    /// The usual repair.
+    let repair: String
+}
+
+/// The surroundings of one check.
+protocol ConformanceBench: Sendable {
+    /// Says which subjects a rule is for.
+    associatedtype Scope: Sendable
+    static var everySubject: Scope { get }
+}
+
+/// The text and the check of a rule, before a subject is known.
+struct ConformanceLaw<Bench: ConformanceBench>: Sendable {
+    let text: RuleText
+    /// How many orders of tasks a check tries; `nil` for the kit's usual number.
+    let seeds: UInt64?
+    let scope: Bench.Scope
+    let body: @Sendable (Bench) async throws -> Void
+
+    init(
+        _ name: String,
+        expected: String,
+        harm: String,
+        repair: String,
+        seeds: UInt64? = nil,
+        for scope: Bench.Scope = Bench.everySubject,
+        _ body: @escaping @Sendable (Bench) async throws -> Void
+    ) {
+        text = RuleText(name: name, expected: expected, harm: harm, repair: repair)
+        self.seeds = seeds
+        self.scope = scope
+        self.body = body
+    }
+}
+
+/// Thrown when a promise is broken.
+struct RuleFailure: Error, Sendable, CustomStringConvertible {
+    let rule: RuleText
+    /// The subject's behavior, as a sentence.
+    let observed: String
+    /// The order of tasks that repeats the failure, if it has one.
+    var seed: UInt64?
+
+    var description: String {
+        "\(rule.name): \(observed) \(rule.expected) \(rule.harm) \(rule.repair)" + (seed.map { " (seed \($0))" } ?? "")
+    }
+}
+
+/// The reason why a check fails, as a sentence.
+struct RuleObservation: Error, Sendable, CustomStringConvertible {
+    let description: String
+}
+
+/// An error of the author's closure, which a check rethrows.
+struct FactoryError: Error {
+    let error: any Error
+}
+
+extension RuleText {
+    /// Runs a check, and turns what it throws into a failure of this rule.
+    ///
+    /// - Parameter event: what an error says about the subject, as the beginning of a sentence.
+    func judging(_ event: String, _ body: @Sendable () async throws -> Void) async throws {
+        do {
+            try await body()
+        } catch let error as FactoryError {
+            throw error
+        } catch let observation as RuleObservation {
+            throw RuleFailure(rule: self, observed: observation.description)
+        } catch {
+            throw RuleFailure(rule: self, observed: "\(event): \(error).")
+        }
+    }
+
+    /// The failure of a check that stands still.
+    ///
+    /// - Parameter situation: what waits, as sentences.
+    func failure(of standstill: RuleStandstill, _ situation: String) -> RuleFailure {
+        let reason =
+            switch standstill {
+            case .stuck: "Nothing goes on."
+            case .endless: "Tasks follow each other without end."
+            case .blockedThread: "A task blocks its thread, so that no other can go on."
+            }
+        return RuleFailure(rule: self, observed: "\(reason) \(situation)")
+    }
+}
+
+/// Throws unless the values are equal. The subject begins a sentence, such as "The length".
+func expect<Value: Equatable>(_ value: Value, is expected: Value, _ subject: String) throws {
+    try expect(value == expected, "\(subject) was \(shown(value)) instead of \(shown(expected)).")
+}
+
+/// Throws unless the values are equal, and says of a missing one that it is absent.
+func expect<Value: Equatable>(_ value: Value?, is expected: Value?, _ subject: String) throws {
+    let (one, other) = (value.map { shown($0) } ?? "absent", expected.map { shown($0) } ?? "absent")
+    try expect(value == expected, "\(subject) was \(one) instead of \(other).")
+}
+
+/// Throws if the values are equal. The subject begins a sentence, such as "The generation".
+func expect<Value: Equatable>(_ value: Value, isNot other: Value, _ subject: String) throws {
+    try expect(value != other, "\(subject) was \(shown(other)), as before.")
+}
+
+func expect(_ condition: Bool, _ observed: @autoclosure () -> String) throws {
+    if !condition { throw RuleObservation(description: observed()) }
+}
+
+private func shown<Value>(_ value: Value) -> String {
+    let text = "\(value)"
+    return text.count > 200 ? "\(text.prefix(200))… (\(text.count) characters)" : text
+}
