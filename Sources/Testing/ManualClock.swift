@@ -1,5 +1,6 @@
 public import Foundation
 public import InterceptorsCore
+internal import InterceptorsMiddlewares
 internal import Synchronization
 
 /// A clock whose time moves only when a test advances it.
@@ -36,7 +37,8 @@ public final class ManualClock: Clock, Sendable {
     private struct Sleeper {
         let deadline: Instant
         let order: Int
-        let continuation: CheckedContinuation<Void, any Error>
+        /// Gets whether the deadline was reached.
+        let waiter = Waiter<Bool>()
     }
 
     /// The clock's situation at one moment.
@@ -52,27 +54,22 @@ public final class ManualClock: Clock, Sendable {
 
     private struct Watcher {
         let isDone: @Sendable (Situation) -> Bool
-        let continuation: CheckedContinuation<Situation, Never>
+        let waiter = Waiter<Situation>()
     }
 
     /// Watchers whose condition holds, to be resumed outside the lock.
     private struct ResumedWatchers {
-        var continuations: [CheckedContinuation<Situation, Never>] = []
-        var situation: Situation?
+        let watchers: [Watcher]
+        let situation: Situation
 
-        func resume() {
-            guard let situation else { return }
-            for continuation in continuations { continuation.resume(returning: situation) }
-        }
+        func resume() { for watcher in watchers { watcher.waiter.resume(with: situation) } }
     }
 
-    /// The clock's mutable state. A continuation is resumed exactly once, outside the lock, by the call that removes its
-    /// sleeper or watcher. `cancelled` holds the IDs of tasks cancelled before they were added, or after they were removed.
+    /// The clock's mutable state. A waiter is resumed outside the lock by the call that removes its sleeper or watcher.
     private struct State {
         var now = Instant()
         var lastID = 0
         var sleepers: [Int: Sleeper] = [:]
-        var cancelled: Set<Int> = []
         var watchers: [Int: Watcher] = [:]
         /// The jobs of all runs that are enqueued or running, and their work on other threads.
         var jobs = 0
@@ -86,12 +83,12 @@ public final class ManualClock: Clock, Sendable {
             return lastID
         }
 
-        mutating func takeDueWatchers() -> ResumedWatchers {
-            guard !watchers.isEmpty else { return ResumedWatchers() }
+        mutating func takeDueWatchers() -> ResumedWatchers? {
+            guard !watchers.isEmpty else { return nil }
             let situation = situation
             let due = watchers.filter { $0.value.isDone(situation) }
             for id in due.keys { watchers[id] = nil }
-            return ResumedWatchers(continuations: due.values.map(\.continuation), situation: situation)
+            return ResumedWatchers(watchers: Array(due.values), situation: situation)
         }
 
         /// Removes and returns the due sleepers, earliest deadline first. Among equal deadlines, the first to sleep comes
@@ -127,24 +124,23 @@ public final class ManualClock: Clock, Sendable {
     ///
     /// - Throws: `CancellationError`, immediately when the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
-        let id = state.withLock { $0.nextID() }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let sleeper = Sleeper(deadline: deadline, order: id, continuation: continuation)
-                let (result, watchers): (Result<Void, any Error>?, ResumedWatchers) = state.withLock { state in
-                    if state.cancelled.remove(id) != nil { return (.failure(CancellationError()), ResumedWatchers()) }
-                    if deadline <= state.now { return (.success(()), ResumedWatchers()) }
-                    state.sleepers[id] = sleeper
-                    return (nil, state.takeDueWatchers())
-                }
-                if let result { continuation.resume(with: result) }
-                watchers.resume()
-            }
-        } onCancel: {
-            cancel(id)
+        try Task.checkCancellation()
+        let (sleeper, watchers) = state.withLock { state -> (Sleeper?, ResumedWatchers?) in
+            guard deadline > state.now else { return (nil, nil) }
+            let sleeper = Sleeper(deadline: deadline, order: state.nextID())
+            state.sleepers[sleeper.order] = sleeper
+            return (sleeper, state.takeDueWatchers())
         }
-        // A cancellation after the end of the sleep has left its ID in `cancelled`.
-        state.withLock { _ = $0.cancelled.remove(id) }
+        watchers?.resume()
+        guard let sleeper else { return }
+        let isReached = await sleeper.waiter.outcome { [self] _ in
+            let (sleeper, watchers) = state.withLock { state in
+                (state.sleepers.removeValue(forKey: sleeper.order), state.takeDueWatchers())
+            }
+            sleeper?.waiter.resume(with: false)
+            watchers?.resume()
+        }
+        if !isReached { throw CancellationError() }
     }
 
     /// Moves the time forward and wakes the sleepers whose deadlines it reaches, in the order of their deadlines.
@@ -163,12 +159,12 @@ public final class ManualClock: Clock, Sendable {
     }
 
     private func advance(to target: (Instant) -> Instant) {
-        let (sleepers, watchers): ([Sleeper], ResumedWatchers) = state.withLock { state in
+        let (sleepers, watchers) = state.withLock { state in
             state.now = max(state.now, target(state.now))
             return (state.takeDueSleepers(), state.takeDueWatchers())
         }
-        for sleeper in sleepers { sleeper.continuation.resume() }
-        watchers.resume()
+        for sleeper in sleepers { sleeper.waiter.resume(with: true) }
+        watchers?.resume()
     }
 
     /// Waits until at least this many tasks sleep on this clock, or until the waiting task is cancelled.
@@ -187,26 +183,25 @@ public final class ManualClock: Clock, Sendable {
     /// - Returns: the situation in which the condition held, or the present one of a cancelled task.
     @discardableResult
     func watch(_ isDone: @escaping @Sendable (Situation) -> Bool) async -> Situation {
-        let id = state.withLock { $0.nextID() }
-        let situation = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let situation: Situation? = state.withLock { state in
-                    let situation = state.situation
-                    if state.cancelled.remove(id) != nil || isDone(situation) { return situation }
-                    state.watchers[id] = Watcher(isDone: isDone, continuation: continuation)
-                    return nil
-                }
-                if let situation { continuation.resume(returning: situation) }
-            }
-        } onCancel: {
-            cancel(id)
+        let watcher = Watcher(isDone: isDone)
+        let (id, situation) = state.withLock { state -> (Int, Situation?) in
+            let (id, situation) = (state.nextID(), state.situation)
+            if isDone(situation) { return (id, situation) }
+            state.watchers[id] = watcher
+            return (id, nil)
         }
-        state.withLock { _ = $0.cancelled.remove(id) }
-        return situation
+        if let situation { return situation }
+        return await watcher.waiter.outcome { [self] _ in
+            let situation = state.withLock { state in
+                state.watchers[id] = nil
+                return state.situation
+            }
+            watcher.waiter.resume(with: situation)
+        }
     }
 
     /// Tests the conditions of all waits again, after something else that they depend on has changed.
-    func testConditions() { state.withLock { $0.takeDueWatchers() }.resume() }
+    func testConditions() { state.withLock { $0.takeDueWatchers() }?.resume() }
 
     /// Counts a job of a run, or its work on another thread, until ``endJob()``.
     func beginJob() { state.withLock { $0.jobs += 1 } }
@@ -215,25 +210,9 @@ public final class ManualClock: Clock, Sendable {
     func endJob() {
         state.withLock { state in
             state.jobs -= 1
-            return state.jobs == 0 ? state.takeDueWatchers() : ResumedWatchers()
-        }
+            return state.jobs == 0 ? state.takeDueWatchers() : nil
+        }?
         .resume()
-    }
-
-    // Cancels a sleeper or a watcher; both draw their IDs from the same sequence.
-    private func cancel(_ id: Int) {
-        let (sleeper, watchers): (Sleeper?, ResumedWatchers) = state.withLock { state in
-            if let watcher = state.watchers.removeValue(forKey: id) {
-                return (nil, ResumedWatchers(continuations: [watcher.continuation], situation: state.situation))
-            }
-            guard let sleeper = state.sleepers.removeValue(forKey: id) else {
-                state.cancelled.insert(id)
-                return (nil, ResumedWatchers())
-            }
-            return (sleeper, state.takeDueWatchers())
-        }
-        sleeper?.continuation.resume(throwing: CancellationError())
-        watchers.resume()
     }
 }
 

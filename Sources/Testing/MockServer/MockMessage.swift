@@ -1,46 +1,71 @@
 internal import Foundation
 internal import InterceptorsCore
 
-/// A response in HTTP terms. It becomes steps once its request is known.
-struct MockMessage: Sendable {
-    enum Body: Sendable {
-        case bytes(Data)
-        case file(URL)
-        case chunks([Data], trailers: HTTPFields, pause: Duration?)
-        /// Chunks with a pause before each. If the content is cut, its end doesn't come.
-        case timedChunks([StubAnswer.Chunk], trailers: HTTPFields, isCut: Bool)
-        case repeated(Data, times: Int, chunked: Bool)
-        /// Content that is read while it is sent.
-        case stream(HTTPBody)
-        case untilClose(Data)
-        /// The beginning of a content with the given length, without the rest.
-        case stalled(Data, of: Int)
+/// The content of a response: steps that send it without framing, and the framing.
+struct MockContent: Sendable {
+    enum Framing: Sendable {
+        case length(Int)
+        case chunked(trailers: HTTPFields)
+        /// The end of the connection ends the content.
+        case close
     }
 
+    var steps: [MockResponse.Step]
+    var framing: Framing
+
+    init(_ framing: Framing, _ steps: [MockResponse.Step]) {
+        self.steps = steps
+        self.framing = framing
+    }
+
+    init(_ bytes: Data) { self.init(.length(bytes.count), [.send(bytes)]) }
+
+    /// Content that is read while it is sent.
+    init(_ body: HTTPBody) {
+        let length = body.length.flatMap(Int.init(exactly:))
+        self.init(length.map { .length($0) } ?? .chunked(trailers: [:]), [.init(action: .sendBody(body))])
+    }
+
+    /// Chunks with a pause before each. If the content is cut, its end doesn't come.
+    init(_ chunks: [StubAnswer.Chunk], trailers: HTTPFields, isCut: Bool = false) {
+        let pieces = chunks.flatMap { chunk -> [MockResponse.Step] in
+            (chunk.pause > .zero ? [.wait(chunk.pause)] : []) + [.send(chunk.bytes)]
+        }
+        self.init(.chunked(trailers: trailers), pieces + (isCut ? [.close] : []))
+    }
+
+    var length: Int? { if case .length(let length) = framing { length } else { nil } }
+}
+
+/// A response in HTTP terms. It becomes steps once its request is known.
+struct MockMessage: Sendable {
     enum Close: Sendable { case announced, silent }
 
     var status: HTTPResponse.Status
     var headerFields: HTTPFields
-    var body: Body
+    var content: MockContent
+    /// The content, in place of `content`.
+    var file: URL?
     var close: Close?
     var headPace: (bytes: Int, pause: Duration)?
 
-    init(status: HTTPResponse.Status, headerFields: HTTPFields, body: Body) {
+    init(_ status: HTTPResponse.Status, _ headerFields: HTTPFields, _ content: MockContent) {
         self.status = status
         self.headerFields = headerFields
-        self.body = body
+        self.content = content
     }
 
     /// This message with the content of its file, or a 500 that says why the file can't be read.
     func withFileRead() -> Self {
-        guard case .file(let file) = body else { return self }
+        guard let file else { return self }
         var message = self
         do {
-            message.body = .bytes(try Data(contentsOf: file))
+            message.content = MockContent(try Data(contentsOf: file))
         } catch {
             message.status = 500
             message.headerFields[.contentType] = "text/plain; charset=utf-8"
-            message.body = .bytes(Data("The file \(file.lastPathComponent) can't be read: \(error)\n".utf8))
+            let text = "The file \(file.lastPathComponent) can't be read: \(error)\n"
+            message.content = MockContent(Data(text.utf8))
         }
         return message
     }
@@ -49,29 +74,30 @@ struct MockMessage: Sendable {
         for request: MockServer.Request,
         keepsAlive: Bool
     ) -> (steps: [MockResponse.Step], keepsAlive: Bool) {
-        let isChunked = self.isChunked(for: request)
         var fields = headerFields
+        let hasLength = fields.contains(.contentLength)
+        let isFramed = hasLength || fields.contains(.transferEncoding)
         var keepsOpen =
             keepsAlive && close == nil && !fields[values: .connection].contains { $0.lowercased() == "close" }
-        let isFramed = fields.contains(.contentLength) || fields.contains(.transferEncoding)
+        var steps = content.steps
+        switch content.framing {
+        // HTTP/1.0 has no transfer codings: its content ends with the connection. A `Content-Length` excludes them
+        // (RFC 9112 §6.2).
+        case .chunked(let trailers)
+        where request.version != "1.0" && (fields.contains(.transferEncoding) || !hasLength):
+            if !isFramed, hasContent(answering: .get) { fields[.transferEncoding] = "chunked" }
+            steps = steps.compactMap(Self.framed) + [.send(Self.end(trailers))]
+        case .length(let length): if !isFramed, hasContent(answering: .get) { fields[.contentLength] = String(length) }
         // The announced length need not be that of the chunks, so only the end of the connection ends them.
-        if isOfChunks, !isChunked, isFramed { keepsOpen = false }
-        if !isFramed, hasContent(answering: .get) {
-            if isChunked {
-                fields[.transferEncoding] = "chunked"
-            } else if let length {
-                fields[.contentLength] = String(length)
-            } else {
-                keepsOpen = false
-            }
+        case .chunked: if isFramed || hasContent(answering: .get) { keepsOpen = false }
+        case .close: if !isFramed, hasContent(answering: .get) { keepsOpen = false }
         }
         if !fields.contains(.connection) {
             if !keepsOpen, close != .silent { fields[.connection] = "close" }
             if keepsOpen, request.version == "1.0" { fields[.connection] = "keep-alive" }
         }
         let head = paced(Self.head(status, fields))
-        let content = hasContent(answering: request.method) ? content(isChunked: isChunked) : []
-        return (Self.joined(head + content), keepsOpen)
+        return (Self.joined(head + (hasContent(answering: request.method) ? steps : [])), keepsOpen)
     }
 
     /// The status line and the fields of a response.
@@ -90,60 +116,13 @@ struct MockMessage: Sendable {
         HTTPResponse.hasContent(status: status.code, answering: method)
     }
 
-    // HTTP/1.0 has no transfer codings: its content ends with the connection. A `Content-Length` excludes them (RFC 9112 §6.2).
-    private func isChunked(for request: MockServer.Request) -> Bool {
-        let hasLength = headerFields.contains(.contentLength) && !headerFields.contains(.transferEncoding)
-        return isOfChunks && !hasLength && request.version != "1.0"
-    }
-
-    private var isOfChunks: Bool {
-        switch body {
-        case .chunks, .timedChunks, .repeated(_, _, chunked: true): true
-        case .stream(let body): body.length == nil
-        case .bytes, .file, .repeated, .untilClose, .stalled: false
-        }
-    }
-
-    var length: Int? {
-        switch body {
-        case .bytes(let bytes): return bytes.count
-        case .stalled(_, let announced): return announced
-        case .stream(let body): return body.length.flatMap(Int.init(exactly:))
-        case .repeated(let bytes, let times, chunked: false):
-            let (length, isOver) = bytes.count.multipliedReportingOverflow(by: times)
-            return isOver ? nil : length
-        case .chunks, .timedChunks, .file, .repeated, .untilClose: return nil
-        }
-    }
-
-    private func content(isChunked: Bool) -> [MockResponse.Step] {
-        switch body {
-        case .bytes(let bytes), .untilClose(let bytes):
-            return [.send(bytes)]
-        case .file:
-            return []
-        case .stalled(let bytes, _):
-            return [.send(bytes), .waitForever]
-        case .stream(let body):
-            return [MockResponse.Step(action: .sendBody(body, isChunked: isChunked))]
-                + (isChunked ? [.send(Self.end([:]))] : [])
-        case .repeated(let bytes, let times, _):
-            guard !bytes.isEmpty else { return isChunked ? [.send(Self.end([:]))] : [] }
-            return [.send(isChunked ? Self.frame(bytes) : bytes, times: times)]
-                + (isChunked ? [.send(Self.end([:]))] : [])
-        case .chunks(let chunks, let trailers, let pause):
-            // An empty chunk would end the content, so an empty element only causes a pause.
-            let pieces = chunks.enumerated().flatMap { index, chunk -> [MockResponse.Step] in
-                let before: [MockResponse.Step] = index > 0 ? pause.map { [.wait($0)] } ?? [] : []
-                return before + (chunk.isEmpty ? [] : [.send(isChunked ? Self.frame(chunk) : chunk)])
-            }
-            return pieces + (isChunked ? [.send(Self.end(trailers))] : [])
-        case .timedChunks(let chunks, let trailers, let isCut):
-            let pieces = chunks.flatMap { chunk -> [MockResponse.Step] in
-                let before: [MockResponse.Step] = chunk.pause > .zero ? [.wait(chunk.pause)] : []
-                return before + (chunk.bytes.isEmpty ? [] : [.send(isChunked ? Self.frame(chunk.bytes) : chunk.bytes)])
-            }
-            return pieces + (isCut ? [.close] : isChunked ? [.send(Self.end(trailers))] : [])
+    /// A step of the chunked coding; `nil` for an empty piece, which would end the content.
+    private static func framed(_ step: MockResponse.Step) -> MockResponse.Step? {
+        switch step.action {
+        case .send(let bytes): bytes.isEmpty ? nil : .send(frame(bytes))
+        case .sendRepeatedly(let bytes, let times): bytes.isEmpty ? nil : .send(frame(bytes), times: times)
+        case .sendBody(let body): .init(action: .sendChunks(body))
+        default: step
         }
     }
 

@@ -25,8 +25,8 @@ extension MockResponse {
             response = try Self(answer.status, fields, HTTPBody(file: file), to: request)
         case .chunks(let chunks, let failure):
             let trailers = answer.trailers ?? [:]
-            let body = MockMessage.Body.timedChunks(chunks, trailers: trailers, isCut: failure != nil)
-            response = Self(MockMessage(status: answer.status, headerFields: fields, body: body))
+            let content = MockContent(chunks, trailers: trailers, isCut: failure != nil)
+            response = Self(MockMessage(answer.status, fields, content))
         case .failure(let error):
             response = (error as? any HTTPError)?.code == .timedOut ? .neverAnswer : .reset
         case .never:
@@ -54,7 +54,7 @@ extension MockResponse {
         } else if let bytes = body.bytes {
             self = .status(status, headers: fields, body: bytes)
         } else {
-            self.init(MockMessage(status: status, headerFields: fields, body: .stream(body)))
+            self.init(MockMessage(status, fields, MockContent(body)))
         }
     }
 }

@@ -58,7 +58,7 @@ extension MockResponse {
     ///   - headers: the fields.
     ///   - body: the bytes.
     public static func status(_ status: HTTPResponse.Status, headers: HTTPFields = [:], body: Data) -> Self {
-        Self(MockMessage(status: status, headerFields: headers, body: .bytes(body)))
+        Self(MockMessage(status, headers, MockContent(body)))
     }
 
     /// A response with text in UTF-8, of the type `text/plain; charset=utf-8`.
@@ -142,7 +142,9 @@ extension MockResponse {
         headers: HTTPFields = [:]
     ) -> Self {
         let fields = StubContent.fields(headers, contentType ?? StubContent.type(of: url))
-        return Self(MockMessage(status: status, headerFields: fields, body: .file(url)))
+        var message = MockMessage(status, fields, MockContent(Data()))
+        message.file = url
+        return Self(message)
     }
 
     /// A response with content of unknown length in the chunked coding, with one chunk for each non-empty element (RFC 9112
@@ -165,9 +167,8 @@ extension MockResponse {
         status: HTTPResponse.Status = 200,
         headers: HTTPFields = [:]
     ) -> Self {
-        Self(
-            MockMessage(status: status, headerFields: headers, body: .chunks(chunks, trailers: trailers, pause: pause))
-        )
+        let chunks = chunks.enumerated().map { StubAnswer.Chunk($1, after: $0 == 0 ? .zero : pause ?? .zero) }
+        return Self(MockMessage(status, headers, MockContent(chunks, trailers: trailers)))
     }
 
     /// A response that repeats the same bytes: content of any size in little memory.
@@ -185,8 +186,9 @@ extension MockResponse {
         status: HTTPResponse.Status = 200,
         headers: HTTPFields = [:]
     ) -> Self {
-        let body = MockMessage.Body.repeated(bytes, times: max(0, times), chunked: chunked)
-        return Self(MockMessage(status: status, headerFields: headers, body: body))
+        let (length, isOver) = bytes.count.multipliedReportingOverflow(by: max(0, times))
+        let framing: MockContent.Framing = chunked ? .chunked(trailers: [:]) : isOver ? .close : .length(length)
+        return Self(MockMessage(status, headers, MockContent(framing, [.send(bytes, times: times)])))
     }
 
     /// A response whose content ends with the connection (RFC 9112 §6.3, the last case).
@@ -200,7 +202,7 @@ extension MockResponse {
         status: HTTPResponse.Status = 200,
         headers: HTTPFields = [:]
     ) -> Self {
-        Self(MockMessage(status: status, headerFields: headers, body: .untilClose(body)))
+        Self(MockMessage(status, headers, MockContent(.close, [.send(body)])))
     }
 }
 

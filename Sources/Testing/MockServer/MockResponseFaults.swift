@@ -21,7 +21,7 @@ extension MockResponse {
         headers: HTTPFields = [:],
         body: String = ""
     ) -> Self {
-        var message = MockMessage(status: status, headerFields: headers, body: .bytes(Data(body.utf8)))
+        var message = MockMessage(status, headers, MockContent(Data(body.utf8)))
         message.headPace = (max(1, count), pause)
         return Self(message)
     }
@@ -39,7 +39,7 @@ extension MockResponse {
 
     /// Announces a content length in bytes, sends only the beginning, and keeps the connection open until the client closes it.
     public static func stallInBody(after beginning: Data, of announced: Int) -> Self {
-        Self(MockMessage(status: 200, headerFields: [:], body: .stalled(beginning, of: announced)))
+        Self(MockMessage(200, [:], MockContent(.length(announced), [.send(beginning), .waitForever])))
     }
 
     /// Sends the given chunks in the chunked coding, and closes the connection without the final chunk.

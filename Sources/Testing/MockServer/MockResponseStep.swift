@@ -8,7 +8,9 @@ extension MockResponse {
             case send(Data)
             case sendRepeatedly(Data, times: Int)
             /// Sends a body while it is read. If it fails, the connection closes, so that the content breaks off.
-            case sendBody(HTTPBody, isChunked: Bool)
+            case sendBody(HTTPBody)
+            /// The same, in the chunked coding without its end.
+            case sendChunks(HTTPBody)
             case wait(Duration)
             case waitForever
             case run(@Sendable () async -> Void)

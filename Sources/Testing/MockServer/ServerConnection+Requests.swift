@@ -159,7 +159,8 @@ extension ServerConnection {
         switch step.action {
         case .send(let bytes): try send(bytes)
         case .sendRepeatedly(let bytes, let times): try send(bytes, times: times)
-        case .sendBody(let body, let isChunked): try send(body, isChunked: isChunked)
+        case .sendBody(let body): try send(body, isChunked: false)
+        case .sendChunks(let body): try send(body, isChunked: true)
         case .wait(let duration):
             let clock = server.clock
             try value { _ = try? await clock.sleep(for: duration) }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import InterceptorsCore
+internal import InterceptorsMiddlewares
 internal import Synchronization
 
 #if canImport(Darwin)
@@ -102,21 +103,17 @@ final class ServerCore: Sendable {
     /// Changes the state under the lock, then resumes due watchers outside.
     func update<Value: Sendable>(_ change: (inout ServerState) -> Value) -> Value {
         let (value, due) = state.withLock { state in (change(&state), state.takeDueWatchers()) }
-        for watcher in due { watcher.continuation.resume() }
+        for watcher in due { watcher.waiter.resume(with: ()) }
         return value
     }
 
     func wait(until isDone: @escaping @Sendable (ServerState) -> Bool) async {
-        let id = state.withLock { $0.nextWatcherID() }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let watcher = ServerState.Watcher(isDone: isDone, continuation: continuation)
-                state.withLock { $0.add(watcher, id: id) }?.continuation.resume()
-            }
-        } onCancel: {
-            state.withLock { $0.cancelWatcher(id) }?.continuation.resume()
+        let watcher = ServerState.Watcher(isDone: isDone)
+        guard state.withLock({ $0.add(watcher) }) else { return }
+        await watcher.waiter.outcome { [self] _ in
+            state.withLock { $0.watchers.removeAll { $0.waiter === watcher.waiter } }
+            watcher.waiter.resume(with: ())
         }
-        state.withLock { $0.forgetWatcher(id) }
     }
 
     func closeConnections() {

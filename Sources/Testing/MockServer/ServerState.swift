@@ -1,12 +1,13 @@
 internal import Foundation
 internal import InterceptorsCore
+internal import InterceptorsMiddlewares
 
 /// The state shared by a server's threads and its users. Mutate it under the lock, and resume returned watchers outside.
 struct ServerState: Sendable {
     /// A task that waits for a condition.
     struct Watcher: Sendable {
         let isDone: @Sendable (ServerState) -> Bool
-        let continuation: CheckedContinuation<Void, Never>
+        let waiter = Waiter<Void>()
     }
 
     var routes: [Route] = []
@@ -25,11 +26,8 @@ struct ServerState: Sendable {
     /// The open connections, with the controls of their threads.
     var connections: [Int: ConnectionControl] = [:]
     var isStopped = false
-    var watchers: [Int: Watcher] = [:]
+    var watchers: [Watcher] = []
     private var queueTaken = 0
-    private var lastWatcher = 0
-    /// Watchers whose task was cancelled before they were added, or after they were removed.
-    private var cancelledWatchers: Set<Int> = []
 
     mutating func note(_ request: MockServer.Request) { if keepsRequests { requests.append(request) } }
 
@@ -56,33 +54,17 @@ struct ServerState: Sendable {
         return .text(text, status: 404)
     }
 
-    mutating func nextWatcherID() -> Int {
-        lastWatcher += 1
-        return lastWatcher
+    /// Adds a watcher, unless there is nothing to wait for. Returns whether it was added.
+    mutating func add(_ watcher: Watcher) -> Bool {
+        if isStopped || watcher.isDone(self) { return false }
+        watchers.append(watcher)
+        return true
     }
-
-    /// Adds a watcher, or returns it if there is nothing to wait for.
-    mutating func add(_ watcher: Watcher, id: Int) -> Watcher? {
-        if cancelledWatchers.remove(id) != nil || isStopped || watcher.isDone(self) { return watcher }
-        watchers[id] = watcher
-        return nil
-    }
-
-    /// Removes and returns a watcher whose task was cancelled.
-    mutating func cancelWatcher(_ id: Int) -> Watcher? {
-        if let watcher = watchers.removeValue(forKey: id) { return watcher }
-        cancelledWatchers.insert(id)
-        return nil
-    }
-
-    /// Clears the mark of a cancellation that came after the wait had ended.
-    mutating func forgetWatcher(_ id: Int) { cancelledWatchers.remove(id) }
 
     /// Removes and returns the watchers with nothing left to wait for.
     mutating func takeDueWatchers() -> [Watcher] {
-        guard !watchers.isEmpty else { return [] }
-        let due = watchers.filter { isStopped || $0.value.isDone(self) }
-        for id in due.keys { watchers[id] = nil }
-        return Array(due.values)
+        let due = watchers.filter { isStopped || $0.isDone(self) }
+        watchers.removeAll { watcher in due.contains { $0.waiter === watcher.waiter } }
+        return due
     }
 }

@@ -1,13 +1,11 @@
+internal import InterceptorsMiddlewares
 internal import Synchronization
 
 /// Lets tasks wait until a rule opens it.
 final class Gate: Sendable {
     private struct State {
         var isOpen = false
-        var lastID = 0
-        var waiting: [(id: Int, continuation: CheckedContinuation<Void, any Error>)] = []
-        var cancelled: Set<Int> = []
-        var passes = 0
+        var waiting: [Waiter<Bool>] = []
     }
 
     private let state = Mutex(State())
@@ -16,46 +14,33 @@ final class Gate: Sendable {
 
     /// Waits until the gate is open. Throws `CancellationError` at once when the task is cancelled.
     func pass() async throws {
-        let id = state.withLock { state in
-            state.lastID += 1
-            return state.lastID
+        try Task.checkCancellation()
+        let waiter = Waiter<Bool>()
+        let isOpen = state.withLock { state in
+            if !state.isOpen { state.waiting.append(waiter) }
+            return state.isOpen
         }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let result: Result<Void, any Error>? = state.withLock { state in
-                    if state.cancelled.remove(id) != nil { return .failure(CancellationError()) }
-                    if state.isOpen { return .success(()) }
-                    state.waiting.append((id, continuation))
-                    return nil
-                }
-                if let result { continuation.resume(with: result) }
+        if isOpen { return }
+        let isLet = await waiter.outcome { [self] _ in
+            let waiting = state.withLock { state in
+                let index = state.waiting.firstIndex { $0 === waiter }
+                return index.map { state.waiting.remove(at: $0) }
             }
-        } onCancel: {
-            let waiter = state.withLock { state in
-                guard let index = state.waiting.firstIndex(where: { $0.id == id }) else {
-                    state.cancelled.insert(id)
-                    return nil as CheckedContinuation<Void, any Error>?
-                }
-                return state.waiting.remove(at: index).continuation
-            }
-            waiter?.resume(throwing: CancellationError())
+            waiting?.resume(with: false)
         }
+        if !isLet { throw CancellationError() }
     }
 
     /// Lets all pass, from now on.
     func open() {
-        let waiting = state.withLock { state in
-            state.isOpen = true
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for waiter in waiting { waiter.continuation.resume() }
+        state.withLock { $0.isOpen = true }
+        while letOnePass() {}
     }
 
     /// Lets the task pass that waits longest; returns `false` if none waits.
     func letOnePass() -> Bool {
         let first = state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
-        first?.continuation.resume()
+        first?.resume(with: true)
         return first != nil
     }
 }

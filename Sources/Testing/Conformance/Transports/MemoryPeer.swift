@@ -40,8 +40,8 @@ struct MemoryPeer: Sendable {
         switch response.content {
         case .message(let message):
             var fields = message.headerFields
-            if let length = message.length { fields.addMissing([.contentLength: String(length)]) }
-            return HTTPResponse(status: message.status, headerFields: fields, body: try body(message.body))
+            if let length = message.content.length { fields.addMissing([.contentLength: String(length)]) }
+            return HTTPResponse(status: message.status, headerFields: fields, body: try body(message))
         case .steps(let steps):
             guard case .waitForever? = steps.first?.action else {
                 throw RuleObservation(description: "The rule needs a connection, and doesn't say so.")
@@ -51,25 +51,24 @@ struct MemoryPeer: Sendable {
         }
     }
 
-    private func body(_ body: MockMessage.Body) throws -> HTTPBody {
-        switch body {
-        case .file(let file): return try HTTPBody(file: file)
-        case .bytes(let bytes), .untilClose(let bytes): return HTTPBody(bytes)
-        case .stream(let body): return body
-        case .chunks(let chunks, _, _): return stream(chunks)
-        case .timedChunks(let chunks, _, _): return stream(chunks.map(\.bytes))
-        case .repeated(let bytes, let times, _):
-            return HTTPBody(Data((0..<times).lazy.map { _ in bytes }.joined()))
-        case .stalled(let beginning, let length):
-            let (stream, end) = endless(after: beginning)
-            return .oneShot(stream, length: Int64(length), onDiscard: end)
+    private func body(_ message: MockMessage) throws -> HTTPBody {
+        if let file = message.file { return try HTTPBody(file: file) }
+        var pieces: [Data] = []
+        for step in message.content.steps {
+            switch step.action {
+            case .send(let bytes): pieces.append(bytes)
+            case .sendRepeatedly(let bytes, let times): pieces += repeatElement(bytes, count: times)
+            case .sendBody(let body): return body
+            case .waitForever:
+                let (stream, end) = endless(after: Data(pieces.joined()))
+                return .oneShot(stream, length: message.content.length.map(Int64.init), onDiscard: end)
+            default: break
+            }
         }
-    }
-
-    private func stream(_ chunks: [Data]) -> HTTPBody {
-        .restartable {
+        guard case .chunked = message.content.framing else { return HTTPBody(Data(pieces.joined())) }
+        return .restartable { [pieces] in
             AsyncStream { continuation in
-                for chunk in chunks { continuation.yield(chunk) }
+                for piece in pieces { continuation.yield(piece) }
                 continuation.finish()
             }
         }
