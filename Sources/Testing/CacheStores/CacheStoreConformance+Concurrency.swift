@@ -12,12 +12,7 @@ extension CacheStoreConformance {
             seeds: 8
         ) { bench in
             let key = try bench.key("a")
-            try await withThrowingTaskGroup { group in
-                for number in 0..<16 {
-                    group.addTask { try await bench.put(Data(repeating: UInt8(number), count: 70_000 + number), key) }
-                }
-                try await group.waitForAll()
-            }
+            try await atOnce(16) { try await bench.put(Data(repeating: UInt8($0), count: 70_000 + $0), key) }
             let bytes = try await bench.bytes(try await bench.only(key))
             let number = bytes.first ?? 0
             try expect(bytes, is: Data(repeating: number, count: 70_000 + Int(number)), "The body")
@@ -33,20 +28,16 @@ extension CacheStoreConformance {
             for round in 0..<200 {
                 let key = try bench.key("\(round % 5)")
                 let generation = try await bench.generation(key)
-                try await withThrowingTaskGroup { group in
-                    group.addTask {
+                try await atOnce(2) { number in
+                    if number == 0 {
                         let writer = try await bench.store.write(bench.response(), for: key, replacing: [], length: 1)
                         try await writer.append(Data("x".utf8))
                         _ = try await writer.commit { $0 == generation }
+                    } else if round.isMultiple(of: 2) {
+                        try await bench.store.removeAll(of: key)
+                    } else {
+                        try await bench.store.removeAll { _ in true }
                     }
-                    group.addTask {
-                        if round.isMultiple(of: 2) {
-                            try await bench.store.removeAll(of: key)
-                        } else {
-                            try await bench.store.removeAll { _ in true }
-                        }
-                    }
-                    try await group.waitForAll()
                 }
                 // If the commit came first, the entry was removed; otherwise the generation had changed.
                 try expect(try await bench.entries(key).count, is: 0, "The number of entries in round \(round)")
@@ -62,14 +53,9 @@ extension CacheStoreConformance {
             seeds: 8
         ) { bench in
             let key = try bench.key("a")
-            try await withThrowingTaskGroup { group in
-                for number in 0..<16 {
-                    group.addTask {
-                        try await bench.put(Data("\(number)".utf8), key)
-                        try expect(try await bench.entries(key).count, is: 1, "The number of entries after a commit")
-                    }
-                }
-                try await group.waitForAll()
+            try await atOnce(16) { number in
+                try await bench.put(Data("\(number)".utf8), key)
+                try expect(try await bench.entries(key).count, is: 1, "The number of entries after a commit")
             }
         },
         Law(
@@ -86,22 +72,20 @@ extension CacheStoreConformance {
                 try await bench.put(Data("\(version)".utf8), of: response, key)
             }
             try await put(0)
-            try await withThrowingTaskGroup { group in
-                group.addTask { for version in 1...20 { try await put(version) } }
-                for _ in 0..<3 {
-                    group.addTask {
-                        for _ in 0..<20 {
-                            let entry = try await bench.only(key)
-                            do {
-                                let body = String(decoding: try await bench.bytes(entry), as: UTF8.self)
-                                try expect(body, is: entry.response.headerFields["X-Version"] ?? "", "The body")
-                            } catch is CacheStoreError {
-                                // The entry was replaced between the two calls.
-                            }
-                        }
+            try await atOnce(4) { number in
+                for version in 1...20 {
+                    if number == 0 {
+                        try await put(version)
+                        continue
+                    }
+                    let entry = try await bench.only(key)
+                    do {
+                        let body = String(decoding: try await bench.bytes(entry), as: UTF8.self)
+                        try expect(body, is: entry.response.headerFields["X-Version"] ?? "", "The body")
+                    } catch is CacheStoreError {
+                        // The entry was replaced between the two calls.
                     }
                 }
-                try await group.waitForAll()
             }
         },
         Law(
@@ -117,11 +101,9 @@ extension CacheStoreConformance {
                 try await bench.put(Data("old".utf8), key)
                 let id = try await bench.only(key).id
                 let response = bench.response(fields: ["X-New": "\(round)"])
-                try await withThrowingTaskGroup { group in
-                    group.addTask { try await bench.store.update(id, of: key, to: update) }
-                    group.addTask { try await bench.put(Data("new".utf8), of: response, key) }
-                    try await group.waitForAll()
-                }
+                async let isUpdated: Void = bench.store.update(id, of: key, to: update)
+                try await bench.put(Data("new".utf8), of: response, key)
+                try await isUpdated
                 try expect(try await bench.only(key).response, is: response, "The response")
                 try expect(try await bench.bodies(key), is: ["new"], "The bodies")
             }
@@ -133,21 +115,16 @@ extension CacheStoreConformance {
             repair: "Keep the bytes that have arrived in the writer, not in the store.",
             seeds: 8
         ) { bench in
-            try await withThrowingTaskGroup { group in
-                for number in 0..<8 {
-                    group.addTask {
-                        let key = try bench.key("\(number)")
-                        let writer = try await bench.store.write(bench.response(), for: key, replacing: [], length: nil)
-                        for _ in 0..<10 {
-                            try await writer.append(Data(repeating: UInt8(number), count: 1_000))
-                            await Task.yield()
-                        }
-                        _ = try await writer.commit { _ in true }
-                        let body = try await bench.bytes(try await bench.only(key))
-                        try expect(body, is: Data(repeating: UInt8(number), count: 10_000), "The body")
-                    }
+            try await atOnce(8) { number in
+                let key = try bench.key("\(number)")
+                let writer = try await bench.store.write(bench.response(), for: key, replacing: [], length: nil)
+                for _ in 0..<10 {
+                    try await writer.append(Data(repeating: UInt8(number), count: 1_000))
+                    await Task.yield()
                 }
-                try await group.waitForAll()
+                _ = try await writer.commit { _ in true }
+                let body = try await bench.bytes(try await bench.only(key))
+                try expect(body, is: Data(repeating: UInt8(number), count: 10_000), "The body")
             }
         },
     ]

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import InterceptorsMiddlewares
-internal import Synchronization
 
 // The rules about the entries of a writer.
 extension CacheStoreConformance {
@@ -99,12 +98,12 @@ extension CacheStoreConformance {
             let generation = try await bench.generation(key)
             for isWanted in [false, true] {
                 let writer = try await bench.store.write(bench.response(), for: key, replacing: [], length: 0)
-                let asked = Asked()
+                let asked = Guarded<[CacheGeneration]>([])
                 let isStored = try await writer.commit { generation in
-                    asked.generations.withLock { $0.append(generation) }
+                    asked.change { $0.append(generation) }
                     return isWanted
                 }
-                try expect(asked.generations.withLock { $0 }, is: [generation], "The generations asked for")
+                try expect(asked.value, is: [generation], "The generations asked for")
                 try expect(isStored, is: isWanted, "The result of commit(if:)")
                 try expect(try await bench.entries(key).count, is: isWanted ? 1 : 0, "The number of entries")
             }
@@ -141,8 +140,4 @@ extension CacheStoreConformance {
             try expect(try await bench.bodies(key), is: ["ab"], "The bodies after the commit")
         },
     ]
-
-    private final class Asked: Sendable {
-        let generations = Mutex<[CacheGeneration]>([])
-    }
 }

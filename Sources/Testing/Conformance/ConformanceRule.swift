@@ -157,6 +157,14 @@ extension RuleText {
     }
 }
 
+/// Calls the closure with each number below the count, at the same time.
+func atOnce(_ count: Int, _ body: @escaping @Sendable (Int) async throws -> Void) async throws {
+    try await withThrowingTaskGroup { group in
+        for number in 0..<count { group.addTask { try await body(number) } }
+        try await group.waitForAll()
+    }
+}
+
 /// Throws unless the values are equal. The subject begins a sentence, such as "The length".
 func expect<Value: Equatable>(_ value: Value, is expected: Value, _ subject: String) throws {
     try expect(value == expected, "\(subject) was \(shown(value)) instead of \(shown(expected)).")

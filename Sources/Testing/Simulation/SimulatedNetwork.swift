@@ -133,27 +133,29 @@ final class SimulatedNetwork: Transport {
 
     private func body(_ content: Data, for request: HTTPRequest) -> HTTPBody {
         guard request.context.responseBody.bufferLimit == nil else { return HTTPBody(content) }
-        let id = core.nextID()
-        core.state.withLock { _ = $0.openBodies.insert(id) }
-        let chunks = SimulatedStream(
-            core: core,
-            id: id,
-            chunks: ScriptedStream.parts(of: content, count: SimulatedStream.chunkCount),
-            trouble: core.chance(core.trouble) && core.chance(50) ? streamTrouble(request) : nil
-        )
-        return .oneShot(chunks, length: Int64(content.count), onDiscard: { [core] in core.closed(body: id) })
+        let parts = 3
+        let trouble = core.chance(core.trouble) && core.chance(50) ? trouble(request, in: parts) : nil
+        let stream = ScriptedStream(content, in: parts) { [core] index in
+            if core.chance(30) { try await core.clock.sleep(for: .milliseconds(core.number(in: 1...500))) }
+            guard let trouble, trouble.index == index else { return }
+            if trouble.stall > .zero { try await core.clock.sleep(for: trouble.stall) }
+            if let error = trouble.error { throw error }
+        }
+        core.state.withLock { $0.streams.append(stream) }
+        return stream.body()
     }
 
-    private func streamTrouble(_ request: HTTPRequest) -> SimulatedStream.Trouble {
-        let index = core.number(in: 0...SimulatedStream.chunkCount)
+    /// Something that happens before a chunk or the end of a stream: after a time, the stream goes on or breaks.
+    private typealias Trouble = (index: Int, stall: Duration, error: TransportError?)
+
+    private func trouble(_ request: HTTPRequest, in parts: Int) -> Trouble {
+        let index = core.number(in: 0...parts)
         guard core.chance(30) else {
             core.count("broken stream")
-            let error = failure(core.oneOf([.truncated, .connectionLost]), request)
-            return SimulatedStream.Trouble(index: index, stall: .zero, error: error)
+            return (index, .zero, failure(core.oneOf([.truncated, .connectionLost]), request))
         }
         core.count("stalled stream")
         let (wait, limit) = (Duration.seconds(1_000), idleLimit(of: request))
-        let error = wait > limit ? failure(.timedOut, request) : nil
-        return SimulatedStream.Trouble(index: index, stall: min(wait, limit), error: error)
+        return (index, min(wait, limit), wait > limit ? failure(.timedOut, request) : nil)
     }
 }

@@ -95,7 +95,7 @@ public struct Simulation: Sendable {
         var patience = patience
         (patience.wholeCheck, patience.mostJobs) = (longestSeed, 300_000)
         let content = try await content?.collect(upTo: Self.contentLimit)
-        var series = SimulationSeries(self, content: content, patience)
+        var series = SimulationSeries(simulation: self, content: content, patience: patience)
         for seed in seeds { try await series.play(seed) }
         try series.checkCounts()
     }

@@ -127,7 +127,7 @@ extension SimulationCore {
     }
 
     func checkRest() {
-        let (running, bodies) = state.withLock { ($0.running, $0.openBodies.count) }
+        let (running, bodies) = state.withLock { ($0.running, $0.streams.count { !$0.isClosed }) }
         if running > 0 { violate(.nothingStaysOpen, "\(running) exchanges never ended.") }
         if bodies > 0 { violate(.nothingStaysOpen, "\(bodies) streams were neither read to their end nor discarded.") }
     }

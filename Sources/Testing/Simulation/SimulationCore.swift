@@ -26,7 +26,7 @@ final class SimulationCore: Sendable {
         var acted: [Int: Act] = [:]
         /// The number of exchanges that haven't ended.
         var running = 0
-        var openBodies: Set<Int> = []
+        var streams: [ScriptedStream] = []
 
         /// All tokens, with their accounts.
         var tokens: [(value: String, account: String)] = []

@@ -86,8 +86,6 @@ extension SimulationCore {
             "A server received \(content.count) bytes from \(call) that aren't its content of \(call.content.count) bytes."
         )
     }
-
-    func closed(body: Int) { state.withLock { _ = $0.openBodies.remove(body) } }
 }
 
 extension HTTPContext {

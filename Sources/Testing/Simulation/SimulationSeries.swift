@@ -10,18 +10,12 @@ struct SimulationSeries {
     let patience: RulePatience
 
     /// Whether other threads have taken part, so that a seed must wait for them before its time moves.
-    private var waitsForThreads = false
-    private var seeds = 0
-    private var sent = 0
-    private var succeeded = 0
+    var waitsForThreads = false
+    var seeds = 0
+    var sent = 0
+    var succeeded = 0
     /// With fewer seeds a good chain may meet no success.
     private static let fewestSeeds = 20
-
-    init(_ simulation: Simulation, content: Data?, _ patience: RulePatience) {
-        self.simulation = simulation
-        self.content = content
-        self.patience = patience
-    }
 
     /// Plays a seed, and plays it again if it breaks a property.
     mutating func play(_ seed: Int) async throws {

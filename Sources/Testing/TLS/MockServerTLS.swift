@@ -5,13 +5,6 @@ public import InterceptorsCore
 internal import Synchronization
 
 extension MockServer {
-    /// The TLS settings of a server.
-    struct TLS {
-        var identity: TestIdentity
-        var clientRoots: [TLSCertificate]?
-        var maximumVersion = TLSVersion.tls13
-    }
-
     /// Starts a server that speaks TLS. Its URL is `https://127.0.0.1:PORT`. Linux only, because the server uses the system's
     /// OpenSSL.
     ///
@@ -39,9 +32,7 @@ extension MockServer {
         keptBodyLimit: Int = 64 << 20,
         time: TimeSource = .system
     ) throws {
-        let server = try ServerTLS(
-            TLS(identity: identity, clientRoots: clientRoots, maximumVersion: maximumVersion)
-        )
+        let server = try ServerTLS(identity, clientRoots: clientRoots, maximumVersion: maximumVersion)
         let limits = Limits(head: headLimit, body: bodyLimit, keptBody: keptBodyLimit)
         try self.init(scheme: "https", ServerCore(clock: time.clock, limits: limits) { server.stream($0) }) {
             server.handshakes
@@ -54,7 +45,7 @@ final class ServerTLS: Sendable {
     private let context: OpenSSLObject
     private let counts = Mutex((completed: 0, resumed: 0))
 
-    init(_ tls: MockServer.TLS) throws {
+    init(_ identity: TestIdentity, clientRoots: [TLSCertificate]? = nil, maximumVersion: TLSVersion = .tls13) throws {
         try OpenSSLLibrary.load()
         guard let pointer = cossl_SSL_CTX_new(cossl_TLS_server_method()) else { throw CertificateMaker.failure }
         context = OpenSSLObject(pointer) { cossl_SSL_CTX_free($0) }
@@ -64,15 +55,15 @@ final class ServerTLS: Sendable {
         // A repeated write may pass the bytes at another address, and may send only some of them.
         let modes = COSSL_SSL_MODE_ENABLE_PARTIAL_WRITE.rawValue | COSSL_SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.rawValue
         control(COSSL_SSL_CTRL_MODE, Int(modes))
-        control(COSSL_SSL_CTRL_SET_MAX_PROTO_VERSION, tls.maximumVersion == .tls12 ? 0x0303 : 0x0304)
-        let chain = tls.identity.chain.compactMap { OpenSSLObject.certificate($0.der) }
+        control(COSSL_SSL_CTRL_SET_MAX_PROTO_VERSION, maximumVersion == .tls12 ? 0x0303 : 0x0304)
+        let chain = identity.chain.compactMap { OpenSSLObject.certificate($0.der) }
         guard let own = chain.first, cossl_SSL_CTX_use_certificate(pointer, own.pointer) == 1,
-            cossl_SSL_CTX_use_PrivateKey(pointer, tls.identity.key.pointer) == 1
+            cossl_SSL_CTX_use_PrivateKey(pointer, identity.key.pointer) == 1
         else { throw CertificateMaker.failure }
         for issuer in chain.dropFirst() { control(COSSL_SSL_CTRL_CHAIN_CERT, 1, issuer.pointer) }
         // OpenSSL requires a session ID context of servers that verify clients.
         _ = cossl_SSL_CTX_set_session_id_context(pointer, Array("mock".utf8), 4)
-        if let roots = tls.clientRoots { try Self.demandClients(pointer, roots) }
+        if let roots = clientRoots { try Self.demandClients(pointer, roots) }
     }
 
     private static func demandClients(_ context: UnsafeMutableRawPointer, _ roots: [TLSCertificate]) throws {

@@ -37,7 +37,7 @@ final class TLSTunnelProxy: Sendable {
     init(_ identity: TestIdentity) throws {
         let listener = try SilentServer()
         port = listener.port
-        let server = try ServerTLS(.init(identity: identity))
+        let server = try ServerTLS(identity)
         Thread.detachNewThread { [self] in
             while case let client = accept(listener.descriptor, nil, nil), client >= 0 {
                 Thread.detachNewThread { self.serve(client, server) }

@@ -55,13 +55,9 @@ extension CacheStoreConformance {
             var stores: [Bench] = []
             for _ in 0..<4 { stores.append(try await bench.store(over: folder)) }
             let key = try stores[0].key("a")
-            try await withThrowingTaskGroup { group in
-                for number in 0..<16 {
-                    let store = stores[number % 4]
-                    let version = CrashScript.response("\(number)")
-                    group.addTask { try await store.put(CrashScript.body("\(number)", 70_000), of: version, key) }
-                }
-                try await group.waitForAll()
+            try await atOnce(16) { [stores] number in
+                let version = CrashScript.response("\(number)")
+                try await stores[number % 4].put(CrashScript.body("\(number)", 70_000), of: version, key)
             }
             for store in stores {
                 let entry = try await store.only(key)

@@ -35,9 +35,7 @@ extension InterceptorConformance.Bench {
     /// Reads content to its end, or to its error. Throws only if the content has no end.
     func drain(_ body: HTTPBody) async throws {
         try await log.whileReading {
-            do { try await readToEnd(body) } catch let failure as RuleFailure {
-                throw failure
-            } catch {
+            do { try await readToEnd(body) } catch  where !(error is RuleFailure) {
                 // Another rule is about the errors of streams.
             }
         }
@@ -45,12 +43,15 @@ extension InterceptorConformance.Bench {
 
     /// Reads the content of a good response to its end.
     func read(_ response: HTTPResponse) async throws -> Data {
+        try await reading { try await readToEnd(response.body) }
+    }
+
+    /// Calls a closure that reads the content of a good response.
+    func reading<Value>(_ read: () async throws -> Value) async throws -> Value {
         do {
-            return try await log.whileReading { try await readToEnd(response.body) }
-        } catch let failure as RuleFailure {
-            throw failure
-        } catch {
-            throw fail("Reading the content of a good response failed: \(error).", as: "theContentComesBack")
+            return try await log.whileReading(read)
+        } catch  where !(error is RuleFailure) {
+            throw fail("Reading a good response failed: \(error).", as: "theContentComesBack")
         }
     }
 }

@@ -35,6 +35,11 @@ extension InterceptorConformance {
         var hasTasks: Bool { state.withLock { $0.probe != nil } }
         func cancel() { state.withLock(\.task)?.cancel() }
 
+        /// Throws if the content of the call had no end.
+        func throwFailure() throws {
+            if case .failure(let failure as RuleFailure)? = result { throw failure }
+        }
+
         /// The response, or the error.
         func outcome() async throws -> HTTPResponse {
             await state.withLock(\.task)?.value
@@ -121,27 +126,20 @@ extension InterceptorConformance {
         let interceptor: any Interceptor
         let server: ScriptedServer
 
-        init(
-            log: CallLog,
-            roles: Placement,
-            world: World,
-            stage: RuleStage,
-            content: Data,
-            make: @escaping Factory
-        ) throws {
-            self.log = log
-            self.roles = roles
-            self.world = world
-            self.stage = stage
-            self.content = content
-            self.make = make
-            interceptor = try make(world)
-            server = ScriptedServer(content: content)
-        }
-
         /// The same, with a new interceptor and a new server.
-        func fresh() throws -> Bench {
-            try Bench(log: log, roles: roles, world: world, stage: stage, content: content, make: make)
+        func fresh(_ answer: ScriptedServer.Answer? = nil) throws -> Bench {
+            let server = ScriptedServer(content: content)
+            if let answer { server.answer(answer) }
+            return Bench(
+                log: log,
+                roles: roles,
+                world: world,
+                stage: stage,
+                content: content,
+                make: make,
+                interceptor: try make(world),
+                server: server
+            )
         }
     }
 }
@@ -174,13 +172,16 @@ extension InterceptorConformance.Bench {
 
     /// Starts a call in a task of the check.
     ///
-    /// - Parameter readsBody: whether the call includes reading the content to its end.
+    /// - Parameters:
+    ///   - keepsResponse: whether the call holds the response when it has ended. If not, it ends with an error.
+    ///   - read: reads the content, as a part of the call.
     @discardableResult
     func start(
         _ request: HTTPRequest,
         through interceptors: [any Interceptor]? = nil,
-        readsBody: Bool = false,
-        journal: Journal? = nil
+        journal: Journal? = nil,
+        keepsResponse: Bool = true,
+        reading read: @escaping @Sendable (HTTPBody) async throws -> Void = { _ in }
     ) -> InterceptorConformance.Call {
         let call = InterceptorConformance.Call(request)
         log.add(call)
@@ -188,11 +189,11 @@ extension InterceptorConformance.Bench {
         let probe = CallProbe()
         let task = CallerValue.$probe.withValue(probe) {
             Task(executorPreference: stage.queue) {
-                let result: Result<HTTPResponse, any Error>
+                var result = Result<HTTPResponse, any Error>.failure(CancellationError())
                 do {
                     let response = try await chain.send(request)
-                    if readsBody { try await readToEnd(response.body) }
-                    result = .success(response)
+                    try await read(response.body)
+                    if keepsResponse { result = .success(response) }
                 } catch {
                     result = .failure(error)
                 }

@@ -28,10 +28,9 @@ extension InterceptorConformance {
             for: { $0.includes(.resends) }
         ) { bench in
             for race in Attempts.races {
-                let fresh = try bench.fresh()
-                fresh.server.answer { arrival, server in
+                let fresh = try bench.fresh { arrival, server in
                     let time = arrival.number == 1 ? race.first : race.second
-                    do { try await fresh.world.clock.sleep(for: time) } catch {
+                    do { try await bench.world.clock.sleep(for: time) } catch {
                         if !race.ignoresCancellation { throw error }
                     }
                     return server.usual(arrival.request)

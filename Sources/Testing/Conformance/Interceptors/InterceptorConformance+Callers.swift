@@ -22,16 +22,16 @@ extension InterceptorConformance {
             harm: "Otherwise each call leaves work behind, and memory grows.",
             repair: "Use child tasks, or cancel the tasks that you started and wait for them."
         ) { bench in
-            weak var probe: CallProbe?
             await bench.stage.idle()
             // An interceptor may have a timer that no call starts.
             let timers = bench.world.clock.pendingSleeps
-            let task = bench.startWithProbe(try bench.request(mode: .streamed)) { probe = $0 }
-            try await task.value
+            let call = bench.start(try bench.request(mode: .streamed), keepsResponse: false, reading: bench.drain)
+            _ = try? await call.outcome()
+            try call.throwFailure()
             await bench.stage.idle()
             let sleeps = bench.world.clock.pendingSleeps - timers
             try bench.expect(sleeps <= 0, "After the call, \(sleeps) sleeps were left on the clock.")
-            try bench.expect(probe == nil, "After the call, a task that it started went on.")
+            try bench.expect(!call.hasTasks, "After the call, a task that it started went on.")
         },
         Law(
             "timeComesFromTheWorld",
@@ -43,8 +43,7 @@ extension InterceptorConformance {
         ) { bench in
             let before = bench.stage.queue.otherThreadsCount
             for answer in RefusingAnswer.all {
-                let fresh = try bench.fresh()
-                fresh.server.answer { arrival, server in
+                let fresh = try bench.fresh { arrival, server in
                     arrival.number == 1 ? try answer.respond(arrival, server) : server.usual(arrival.request)
                 }
                 (try? await fresh.send(try fresh.request()))?.body.discard()
@@ -75,8 +74,7 @@ extension InterceptorConformance {
             try look(at: "\(own)", "The interceptor's description")
             try look(at: String(reflecting: own), "The interceptor's debug description")
             for answer in RefusingAnswer.all {
-                let fresh = try bench.fresh()
-                fresh.server.answer { arrival, server in
+                let fresh = try bench.fresh { arrival, server in
                     var response = try answer.respond(arrival, server)
                     response.headerFields[.setCookie] = "session=response-secret-9"
                     return response
@@ -99,22 +97,5 @@ extension InterceptorConformance {
 
     private static func notes(of step: JournalCall.Step) -> [String] {
         step.notes.map(\.description) + step.steps.flatMap(notes(of:))
-    }
-}
-
-extension InterceptorConformance.Bench {
-    /// Makes a call in a task with a task-local object, which lives as long as a task that the call started.
-    func startWithProbe(_ request: HTTPRequest, _ use: (CallProbe) -> Void) -> Task<Void, any Error> {
-        let probe = CallProbe()
-        use(probe)
-        let chain = InterceptorChain([interceptor], transport: server)
-        let call = InterceptorConformance.Call(request)
-        log.add(call)
-        return CallerValue.$probe.withValue(probe) {
-            Task(executorPreference: stage.queue) {
-                defer { call.ended(.failure(CancellationError())) }
-                if let response = try? await chain.send(request) { try await drain(response.body) }
-            }
-        }
     }
 }

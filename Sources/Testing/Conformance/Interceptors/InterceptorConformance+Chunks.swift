@@ -93,12 +93,13 @@ private enum ChunkedExchange {
         _ chunking: Chunking?
     ) async throws -> Result {
         let fresh = try bench.fresh()
-        let stream = chunking.map { ScriptedStream($0.chunks(of: sample.content)) }
+        let length = Int64(sample.content.count)
+        let stream = chunking.map { ScriptedStream($0.chunks(of: sample.content), length: length) }
         fresh.server.answer { arrival, server in
-            var response = server.usual(arrival.request)
+            var response = server.usual(arrival.request, stream: stream)
             response.headerFields[.contentType] = sample.type
             response.headerFields[.contentLength] = String(sample.content.count)
-            response.body = stream?.body(length: Int64(sample.content.count)) ?? HTTPBody(sample.content)
+            if stream == nil { response.body = HTTPBody(sample.content) }
             return response
         }
         let request = try fresh.request(mode: chunking == nil ? .buffered : .streamed)
@@ -139,9 +140,7 @@ private enum ChunkedExchange {
     }
 
     private static func result(_ body: () async throws -> Result) async throws -> Result {
-        do { return try await body() } catch let failure as RuleFailure {
-            throw failure
-        } catch {
+        do { return try await body() } catch  where !(error is RuleFailure) {
             return .failed
         }
     }

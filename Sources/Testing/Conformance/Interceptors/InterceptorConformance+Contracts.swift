@@ -13,8 +13,7 @@ extension InterceptorConformance {
         ) { bench in
             for answer in RefusingAnswer.all {
                 for method in [HTTPRequest.Method.get, .post] {
-                    let fresh = try bench.fresh()
-                    fresh.server.answer { arrival, server in try answer.respond(arrival, server) }
+                    let fresh = try bench.fresh { try answer.respond($0, $1) }
                     let body: HTTPBody = method == .post ? "content" : .empty
                     (try? await fresh.send(try fresh.request("/things", method, body: body)))?.body.discard()
                     await fresh.stage.settle()
@@ -33,9 +32,8 @@ extension InterceptorConformance {
             for: { $0.includes(.resends) }
         ) { bench in
             for isLate in [false, true] {
-                let fresh = try bench.fresh()
-                fresh.server.answer { arrival, _ in
-                    if isLate { try await fresh.world.clock.sleep(for: .seconds(100)) }
+                let fresh = try bench.fresh { arrival, _ in
+                    if isLate { try await bench.world.clock.sleep(for: .seconds(100)) }
                     throw TransportError(.connectionLost, "The connection was lost.", request: arrival.request)
                 }
                 _ = try? await fresh.send(try fresh.request("/orders", .post, body: "an order"))

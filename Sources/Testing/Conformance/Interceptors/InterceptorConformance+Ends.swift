@@ -119,21 +119,19 @@ enum Suspensions {
             try await gate.pass()
             // The first answer makes an interceptor that retries wait for its next attempt.
             let status: HTTPResponse.Status = arrival.number == 1 ? 503 : 200
-            return server.usual(arrival.request, status, fields: [.retryAfter: "2"], gate: bodyGate)
+            let stream = mode == .streamed ? ScriptedStream(server.content, in: 3, gate: bodyGate) : nil
+            return server.usual(arrival.request, status, fields: [.retryAfter: "2"], stream: stream)
         }
-        let call = bench.start(try bench.request("/things", mode: mode), readsBody: mode == .streamed)
+        let call = bench.start(try bench.request("/things", mode: mode)) {
+            if mode == .streamed { try await bench.readToEnd($0) }
+        }
         return try await walk(bench, call, to: number, gate, bodyGate, timers: timers)
     }
 
     private static func finish(_ call: InterceptorConformance.Call) throws -> Point? {
         if case .success(let response)? = call.result { response.body.discard() }
-        try throwFailure(of: call)
+        try call.throwFailure()
         return nil
-    }
-
-    /// Throws if the content of the call had no end.
-    private static func throwFailure(of call: InterceptorConformance.Call) throws {
-        if case .failure(let failure as RuleFailure)? = call.result { throw failure }
     }
 
     private static func walk(
@@ -169,7 +167,7 @@ enum Suspensions {
             gate.open()
             bodyGate.open()
         }
-        try throwFailure(of: call)
+        try call.throwFailure()
         return Point(
             bench: bench,
             call: call,
@@ -193,11 +191,7 @@ enum Suspensions {
         _ bench: InterceptorConformance.Bench,
         _ position: Position
     ) async throws -> Point? {
-        let gate = Gate()
-        bench.server.answer { arrival, server in
-            try await gate.pass()
-            return server.usual(arrival.request)
-        }
+        let gate = bench.server.answerBehindGate()
         var calls: [InterceptorConformance.Call] = []
         for number in 0...40 {
             calls.append(bench.start(try bench.request("/things/\(number)")))

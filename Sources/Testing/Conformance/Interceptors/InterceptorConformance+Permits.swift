@@ -62,11 +62,7 @@ private enum Capacity {
     ///
     /// - Parameter number: the number to wait for, if other threads take part; all of the calls if it is `nil`.
     static func count(_ bench: InterceptorConformance.Bench, expecting number: Int?) async throws -> Int {
-        let gate = Gate()
-        bench.server.answer { arrival, server in
-            try await gate.pass()
-            return server.usual(arrival.request)
-        }
+        let gate = bench.server.answerBehindGate()
         let all = try (0..<calls).map { bench.start(try bench.request("/together/\($0)")) }
         await bench.stage.idle()
         if bench.stage.queue.otherThreadsCount > 0 {
@@ -114,11 +110,7 @@ private enum Capacity {
 
     /// Fills the room, and cancels waiters at about the moment at which a permit comes back for them.
     private static func cancelInTurn(_ bench: InterceptorConformance.Bench, room: Int) async throws -> Bool {
-        let gate = Gate()
-        bench.server.answer { arrival, server in
-            try await gate.pass()
-            return server.usual(arrival.request)
-        }
+        let gate = bench.server.answerBehindGate()
         var calls = try (0..<room).map { bench.start(try bench.request("/runs/\($0)")) }
         await bench.stage.idle()
         for number in 0..<endings {
@@ -145,7 +137,8 @@ private enum Capacity {
             let broken = TransportError(.connectionLost, "The connection was lost.", request: arrival.request)
             if end == .fails { throw broken }
             if end == .isCancelled { try await gate.pass() }
-            return server.usual(arrival.request, error: end == .breaks ? broken : nil)
+            let breaks = end == .breaks ? ScriptedStream(server.content, in: 3, failingWith: broken) : nil
+            return server.usual(arrival.request, stream: breaks)
         }
         switch end {
         case .fails: _ = try? await bench.send(try bench.request("/fails", .post, body: "content"))
@@ -165,7 +158,8 @@ private enum Capacity {
             try await bench.drain(response.body)
         case .isDiscarded: (try? await bench.send(try bench.request("/things", mode: .streamed)))?.body.discard()
         case .isCancelledInTurn: break
-        case .isDropped: await bench.drop(try bench.request("/things", mode: .streamed))
+        case .isDropped:
+            _ = try? await bench.start(try bench.request("/things", mode: .streamed), keepsResponse: false).outcome()
         }
         return true
     }
@@ -180,19 +174,5 @@ private enum Capacity {
             for _ in 0..<10 { _ = try? await bench.send(try bench.request("/again")) }
         }
         await bench.stage.settle()
-    }
-}
-
-extension InterceptorConformance.Bench {
-    /// Makes a call, and drops its response without reading or discarding it.
-    fileprivate func drop(_ request: HTTPRequest) async {
-        let chain = InterceptorChain([interceptor], transport: server)
-        let call = InterceptorConformance.Call(request)
-        log.add(call)
-        let task = Task(executorPreference: stage.queue) {
-            _ = try? await chain.send(request)
-            call.ended(.failure(CancellationError()))
-        }
-        await task.value
     }
 }

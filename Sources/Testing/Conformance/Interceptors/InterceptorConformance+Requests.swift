@@ -95,7 +95,7 @@ extension InterceptorConformance {
             repair: "Pass request.body on, or wrap it with wrapped(length:_:) or map(_:); don't collect it.",
             for: { !$0.rewritesRequest && !$0.includes(.signs) }
         ) { bench in
-            let stream = ScriptedStream(ScriptedStream.parts(of: bench.content, count: 4))
+            let stream = ScriptedStream(bench.content, in: 4)
             let atArrival = Guarded<Int?>(nil)
             bench.server.answer { arrival, server in
                 atArrival.change { $0 = $0 ?? stream.pulls }
@@ -116,8 +116,7 @@ extension InterceptorConformance {
         ) { bench in
             for answer in RefusingAnswer.all {
                 for method in [HTTPRequest.Method.put, .post] {
-                    let fresh = try bench.fresh()
-                    fresh.server.answer { arrival, server in
+                    let fresh = try bench.fresh { arrival, server in
                         _ = try? await arrival.request.body.collect(upTo: 1 << 24)
                         return try answer.respond(arrival, server)
                     }

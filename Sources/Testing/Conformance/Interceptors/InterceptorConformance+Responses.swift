@@ -31,13 +31,10 @@ extension InterceptorConformance {
             for: { !$0.includes(.changesResponse) }
         ) { bench in
             for chunking in [nil] + Chunking.all(seed: bench.log.seed).map(Optional.some) {
-                let fresh = try bench.fresh()
-                fresh.server.answer { arrival, server in
-                    var response = server.usual(arrival.request)
-                    guard let chunking else { return response }
-                    let stream = ScriptedStream(chunking.chunks(of: server.content))
-                    response.body = stream.body(length: Int64(server.content.count))
-                    return response
+                let fresh = try bench.fresh { arrival, server in
+                    let length = Int64(server.content.count)
+                    let stream = chunking.map { ScriptedStream($0.chunks(of: server.content), length: length) }
+                    return server.usual(arrival.request, stream: stream)
                 }
                 let request = try fresh.request(mode: chunking == nil ? .buffered : .streamed)
                 let content = try await fresh.read(try await fresh.succeed(request))
@@ -76,9 +73,7 @@ extension InterceptorConformance {
                 do {
                     let response = try await bench.send(try bench.request("/\(status.code)"))
                     try bench.expect(response.status == status, "A \(status.code) came back as \(response.status).")
-                } catch let failure as RuleFailure {
-                    throw failure
-                } catch {
+                } catch  where !(error is RuleFailure) {
                     throw bench.fail("A response with the status \(status.code) became an error: \(error).")
                 }
             }
@@ -92,8 +87,7 @@ extension InterceptorConformance {
             repair: "Rethrow the error, or keep it as HTTPError.underlying, with its context."
         ) { bench in
             for isKnown in [true, false] {
-                let fresh = try bench.fresh()
-                fresh.server.answer { arrival, _ in
+                let fresh = try bench.fresh { arrival, _ in
                     guard isKnown else { throw Broken() }
                     var error = TransportError(.connectionLost, "The connection was lost.", request: arrival.request)
                     error.context.mark = 5
@@ -104,9 +98,7 @@ extension InterceptorConformance {
                     let response = try await fresh.send(try fresh.request("/things", .post, body: "content"))
                     if fresh.roles.includes(.answers) || fresh.roles.includes(.stores) { continue }
                     throw fresh.fail("When the rest threw \(kind), the caller got a \(response.status.code).")
-                } catch let failure as RuleFailure {
-                    throw failure
-                } catch {
+                } catch  where !(error is RuleFailure) {
                     let text = "When the rest threw \(kind), the caller got \(type(of: error)) without the cause."
                     try fresh.expect(Self.holds(error, isKnown: isKnown), text)
                 }
@@ -169,11 +161,9 @@ extension InterceptorConformance {
     private static func length(_ bench: Bench, _ response: HTTPResponse) async throws -> Int {
         do {
             return try await bench.log.whileReading { try await bench.readToEnd(response.body) }.count
-        } catch let failure as RuleFailure {
-            throw failure
         } catch let error as TransportError where error.code == .bodyLengthMismatch {
             throw bench.fail("Reading a good response failed: \(error.message)")
-        } catch {
+        } catch  where !(error is RuleFailure) {
             throw bench.fail("Reading a good response failed: \(error).", as: "theContentComesBack")
         }
     }

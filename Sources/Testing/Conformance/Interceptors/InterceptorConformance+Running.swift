@@ -23,7 +23,9 @@ extension InterceptorConformance.Law {
                     world: world,
                     stage: stage,
                     content: bytes,
-                    make: make
+                    make: make,
+                    interceptor: try make(world),
+                    server: ScriptedServer(content: bytes)
                 )
                 // The first call shows whether other threads take part, and pays for what is made only once.
                 try? await bench.fresh().send(bench.request()).body.discard()

@@ -10,17 +10,10 @@ extension InterceptorConformance {
             repair: "Return nil from next() when the source returns nil, and finish every continuation."
         ) { bench in
             let response = try await bench.succeed(try bench.request(mode: .streamed))
-            let after: Data?
-            do {
-                after = try await bench.log.whileReading {
-                    var iterator = response.body.makeAsyncIterator()
-                    try await bench.readToEnd(&iterator)
-                    return try await iterator.next()
-                }
-            } catch let failure as RuleFailure {
-                throw failure
-            } catch {
-                throw bench.fail("Reading the content of a good response failed: \(error)", as: "theContentComesBack")
+            let after = try await bench.reading {
+                var iterator = response.body.makeAsyncIterator()
+                try await bench.readToEnd(&iterator)
+                return try await iterator.next()
             }
             try bench.expect(after == nil, "After its end the stream had another chunk.")
         },
@@ -33,15 +26,14 @@ extension InterceptorConformance {
         ) { bench in
             bench.server.answer { arrival, server in
                 let error = TransportError(.truncated, "The content was cut off.", request: arrival.request)
-                return server.usual(arrival.request, error: error)
+                let stream = ScriptedStream(server.content, in: 3, failingWith: error)
+                return server.usual(arrival.request, stream: stream)
             }
             let call = bench.start(try bench.request(mode: .streamed))
             guard let response = try? await call.outcome() else { return }
             do {
                 try await bench.log.whileReading { try await bench.readToEnd(response.body) }
-            } catch let failure as RuleFailure {
-                throw failure
-            } catch {
+            } catch  where !(error is RuleFailure) {
                 return
             }
             throw bench.fail("A stream that was cut off ended like a whole one.")
@@ -71,8 +63,7 @@ extension InterceptorConformance {
             repair: "Call response.body.discard() before you throw, or before you call next again."
         ) { bench in
             for answer in RefusingAnswer.all {
-                let fresh = try bench.fresh()
-                fresh.server.answer { arrival, server in try answer.respond(arrival, server) }
+                let fresh = try bench.fresh { try answer.respond($0, $1) }
                 let call = fresh.start(try fresh.request(mode: .streamed))
                 if let response = try? await call.outcome() {
                     // Read to its end, because a body that can't be discarded breaks another rule.
@@ -97,12 +88,8 @@ enum Abandonment: String, CaseIterable {
     func closesTheSource(_ bench: InterceptorConformance.Bench) async throws -> Bool {
         let gate = Gate()
         // A transformer may need more than one chunk for its first result, but not all.
-        let stream = ScriptedStream(ScriptedStream.parts(of: bench.content, count: 16), gate: gate, gatedFrom: 15)
-        bench.server.answer { arrival, server in
-            var response = server.usual(arrival.request)
-            response.body = stream.body(length: Int64(server.content.count))
-            return response
-        }
+        let stream = ScriptedStream(bench.content, in: 16, gate: gate, from: 15)
+        bench.server.answer { $1.usual($0.request, stream: stream) }
         let hasEnded = Guarded(false)
         let chain = InterceptorChain([bench.interceptor], transport: bench.server)
         let request = try bench.request(mode: .streamed)

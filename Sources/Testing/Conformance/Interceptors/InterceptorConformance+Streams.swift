@@ -12,7 +12,8 @@ extension InterceptorConformance {
             for: { !$0.includes(.buffers) }
         ) { bench in
             let gate = Gate()
-            bench.server.answer { arrival, server in server.usual(arrival.request, gate: gate) }
+            let stream = ScriptedStream(bench.content, in: 3, gate: gate)
+            bench.server.answer { $1.usual($0.request, stream: stream) }
             let call = bench.start(try bench.request(mode: .streamed))
             let hasReturned = await bench.stage.reachesInTime { call.hasEnded || gate.waiting > 0 }
             let isEarly = call.hasEnded
@@ -30,14 +31,9 @@ extension InterceptorConformance {
         ) { bench in
             let changes = bench.roles.includes(.changesResponse)
             // A transformer may need more than one chunk for its first result, but not all.
-            let parts = ScriptedStream.parts(of: bench.content, count: changes ? 16 : 3)
             let gate = Gate()
-            let stream = ScriptedStream(parts, gate: gate, gatedFrom: changes ? 15 : 1)
-            bench.server.answer { arrival, server in
-                var response = server.usual(arrival.request)
-                response.body = stream.body(length: Int64(server.content.count))
-                return response
-            }
+            let stream = ScriptedStream(bench.content, in: changes ? 16 : 3, gate: gate, from: changes ? 15 : 1)
+            bench.server.answer { $1.usual($0.request, stream: stream) }
             let call = bench.start(try bench.request(mode: .streamed))
             guard await bench.stage.reachesInTime({ call.hasEnded || gate.waiting > 0 }),
                 case .success(let response)? = call.result
@@ -66,12 +62,8 @@ extension InterceptorConformance {
             repair: "Read the source inside the iterator's next(), not in a task that runs ahead.",
             for: { !$0.includes(.buffers) }
         ) { bench in
-            let stream = ScriptedStream(ScriptedStream.parts(of: bench.content, count: 64))
-            bench.server.answer { arrival, server in
-                var response = server.usual(arrival.request)
-                response.body = stream.body(length: Int64(server.content.count))
-                return response
-            }
+            let stream = ScriptedStream(bench.content, in: 64)
+            bench.server.answer { $1.usual($0.request, stream: stream) }
             let call = bench.start(try bench.request(mode: .streamed))
             guard await bench.stage.reaches({ call.hasEnded }), case .success(let response)? = call.result else {
                 return

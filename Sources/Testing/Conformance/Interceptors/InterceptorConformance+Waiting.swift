@@ -11,11 +11,7 @@ extension InterceptorConformance {
                 "Join the line and look for a permit under one lock, wake one waiter for each permit, and pass on the permit of a waiter that was cancelled.",
             seeds: 4
         ) { bench in
-            let gate = Gate()
-            bench.server.answer { arrival, server in
-                try await gate.pass()
-                return server.usual(arrival.request)
-            }
+            let gate = bench.server.answerBehindGate()
             let calls = try (0..<60).map { bench.start(try bench.request("/things/\($0)")) }
             await bench.stage.idle()
             // Permits come back while waiters leave, and while others arrive.
@@ -83,16 +79,11 @@ extension InterceptorConformance {
                 "Wait no longer than the time that is left, or fail at once if a wait can't end in time; .timeout ends waits that it encloses."
         ) { bench in
             for answer in RefusingAnswer.all {
-                let fresh = try bench.fresh()
-                fresh.server.answer { arrival, server in try answer.respond(arrival, server) }
+                let fresh = try bench.fresh { try answer.respond($0, $1) }
                 try await DeadlineCheck.run(fresh, calls: 1, "after \(answer.name)")
             }
             let crowded = try bench.fresh()
-            let gate = Gate()
-            crowded.server.answer { arrival, server in
-                try await gate.pass()
-                return server.usual(arrival.request)
-            }
+            let gate = crowded.server.answerBehindGate()
             try await DeadlineCheck.run(crowded, calls: 60, "among many")
             gate.open()
         },
@@ -108,11 +99,7 @@ private enum WaitingCalls {
 
     /// How many calls go on before one waits.
     static func room(_ bench: InterceptorConformance.Bench) async throws -> Int {
-        let gate = Gate()
-        bench.server.answer { arrival, server in
-            try await gate.pass()
-            return server.usual(arrival.request)
-        }
+        let gate = bench.server.answerBehindGate()
         var calls: [InterceptorConformance.Call] = []
         while calls.count < most, calls.count == gate.waiting {
             calls.append(bench.start(try bench.request("/first/\(calls.count)")))
@@ -130,11 +117,7 @@ private enum WaitingCalls {
         guard room < most else { return }
         for _ in 0..<10 {
             let fresh = try bench.fresh()
-            let gate = Gate()
-            fresh.server.answer { arrival, server in
-                try await gate.pass()
-                return server.usual(arrival.request)
-            }
+            let gate = fresh.server.answerBehindGate()
             let first = try (0..<room).map { fresh.start(try fresh.request("/first/\($0)")) }
             await fresh.stage.idle()
             let later = try (0..<5).map { fresh.start(try fresh.request("/later/\($0)")) }
@@ -191,11 +174,7 @@ private enum WaitingCalls {
 
     /// The numbers of the calls in the order in which they went on. Calls that went on together are one element.
     static func order(_ bench: InterceptorConformance.Bench) async throws -> [[Int]] {
-        let gate = Gate()
-        bench.server.answer { arrival, server in
-            try await gate.pass()
-            return server.usual(arrival.request)
-        }
+        let gate = bench.server.answerBehindGate()
         var calls: [InterceptorConformance.Call] = []
         // More than what may go on at once, so that the line goes on in several parts.
         while calls.count < mostInLine, bench.line(of: calls).count <= max(12, gate.waiting) {

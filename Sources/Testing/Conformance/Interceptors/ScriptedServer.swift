@@ -41,6 +41,16 @@ final class ScriptedServer: Transport {
     /// Answers all later requests as the closure says.
     func answer(_ answer: @escaping Answer) { state.withLock { $0.answer = answer } }
 
+    /// Answers all later requests as usual, when they have passed a new gate.
+    func answerBehindGate() -> Gate {
+        let gate = Gate()
+        answer { arrival, server in
+            try await gate.pass()
+            return server.usual(arrival.request)
+        }
+        return gate
+    }
+
     var arrivals: [Arrival] { state.withLock(\.arrivals) }
     /// The number of exchanges that haven't ended.
     var running: Int { state.withLock(\.running) }
@@ -87,9 +97,7 @@ final class ScriptedServer: Transport {
         _ request: HTTPRequest,
         _ status: HTTPResponse.Status = 200,
         fields: HTTPFields = [:],
-        chunks: Int = 3,
-        gate: Gate? = nil,
-        error: (any Error)? = nil
+        stream: ScriptedStream? = nil
     ) -> HTTPResponse {
         var all: HTTPFields = [
             .contentType: "application/json", .contentLength: String(content.count),
@@ -98,13 +106,13 @@ final class ScriptedServer: Transport {
         for field in fields { all.append(field) }
         var response = HTTPResponse(status: status, headerFields: all, body: HTTPBody(content), url: request.url)
         response.context.mark = request.context.mark
-        if request.context.responseBody == .streamed {
-            let stream = ScriptedStream(ScriptedStream.parts(of: content, count: chunks), gate: gate, error: error)
+        if stream != nil || request.context.responseBody == .streamed {
+            let stream = stream ?? ScriptedStream(content, in: 3)
             state.withLock { state in
                 state.streams.append(stream)
                 state.arrivalsAtLastStream = state.arrivals.count
             }
-            response.body = stream.body(length: error == nil ? Int64(content.count) : nil)
+            response.body = stream.body()
         }
         return response
     }

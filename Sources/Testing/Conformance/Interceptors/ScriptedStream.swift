@@ -11,20 +11,39 @@ final class ScriptedStream: Sendable {
         var holders = 0
     }
 
+    typealias Wait = @Sendable (_ index: Int) async throws -> Void
+
     private let chunks: [Data]
-    private let gate: Gate?
-    private let gatedFrom: Int
-    private let error: (any Error)?
+    private let length: Int64?
+    private let wait: Wait
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - gate: must be open for the chunks from `gatedFrom` on, and for the end.
-    ///   - error: the end of the stream.
-    init(_ chunks: [Data], gate: Gate? = nil, gatedFrom: Int = 0, error: (any Error)? = nil) {
+    ///   - length: the length that the body announces.
+    ///   - wait: called before each chunk, and before the end. Its error ends the stream.
+    init(_ chunks: [Data], length: Int64? = nil, before wait: @escaping Wait = { _ in }) {
         self.chunks = chunks
-        self.gate = gate
-        self.gatedFrom = gatedFrom
-        self.error = error
+        self.length = length
+        self.wait = wait
+    }
+
+    /// A stream of content in a number of parts that are nearly equally long.
+    convenience init(_ content: Data, in count: Int, before wait: @escaping Wait = { _ in }) {
+        self.init(Self.parts(of: content, count), length: Int64(content.count), before: wait)
+    }
+
+    /// A stream whose chunks wait at a gate, from one of them on.
+    convenience init(_ content: Data, in count: Int, gate: Gate, from index: Int = 0) {
+        self.init(content, in: count) { if $0 >= index { try await gate.pass() } }
+    }
+
+    /// A stream of unknown length that ends with an error.
+    convenience init(_ content: Data, in count: Int, failingWith error: any Error) {
+        self.init(Self.parts(of: content, count)) { if $0 == count { throw error } }
+    }
+
+    private static func parts(of content: Data, _ count: Int) -> [Data] {
+        (0..<count).map { Data(content[content.count * $0 / count..<content.count * ($0 + 1) / count]) }
     }
 
     /// The number of chunks that were asked for.
@@ -37,7 +56,7 @@ final class ScriptedStream: Sendable {
     /// Whether a body of the stream, or its reader, is still in memory.
     var isHeld: Bool { state.withLock { $0.holders > 0 } }
 
-    func body(length: Int64? = nil) -> HTTPBody {
+    func body() -> HTTPBody {
         .oneShot(Chunks(stream: self, holder: Holder(self)), length: length, onDiscard: { [self] in close() })
     }
 
@@ -64,7 +83,7 @@ final class ScriptedStream: Sendable {
             return state.pulls - 1
         }
         do {
-            if index >= gatedFrom { try await gate?.pass() }
+            try await wait(index)
             try Task.checkCancellation()
         } catch {
             close()
@@ -72,13 +91,7 @@ final class ScriptedStream: Sendable {
         }
         if index < chunks.count { return chunks[index] }
         close()
-        if let error { throw error }
         return nil
-    }
-
-    /// Content in a number of parts that are nearly equally long.
-    static func parts(of content: Data, count: Int) -> [Data] {
-        (0..<count).map { content[content.count * $0 / count..<content.count * ($0 + 1) / count] }.map { Data($0) }
     }
 
     private struct Chunks: AsyncSequence, Sendable {

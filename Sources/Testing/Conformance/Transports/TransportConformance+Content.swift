@@ -1,6 +1,5 @@
 internal import Foundation
 internal import InterceptorsCore
-internal import Synchronization
 
 // The content of responses.
 extension TransportConformance {
@@ -112,15 +111,14 @@ extension TransportConformance {
             for: [.progress]
         ) { bench in
             for (up, down) in [(150_000, 200_000), (5, 7)] {
-                let seen = LastProgress()
+                let (lastUp, lastDown) = (Guarded<TransferProgress?>(nil), Guarded<TransferProgress?>(nil))
                 bench.server.on(.put, "/", .status(200, body: String(repeating: "a", count: down)))
                 var request = try bench.request("/", .put, body: HTTPBody(Data(count: up)))
-                request.context.uploadProgress = { progress in seen.state.withLock { $0.up = progress } }
-                request.context.downloadProgress = { progress in seen.state.withLock { $0.down = progress } }
+                request.context.uploadProgress = { progress in lastUp.change { $0 = progress } }
+                request.context.downloadProgress = { progress in lastDown.change { $0 = progress } }
                 _ = try await bench.send(request)
-                let last = seen.state.withLock { $0 }
-                try expect(last.up, is: whole(up), "The last progress of the upload")
-                try expect(last.down, is: whole(down), "The last progress of the download")
+                try expect(lastUp.value, is: whole(up), "The last progress of the upload")
+                try expect(lastDown.value, is: whole(down), "The last progress of the download")
             }
         },
     ]
@@ -141,9 +139,5 @@ extension TransportConformance {
 
     private static func whole(_ count: Int) -> TransferProgress {
         TransferProgress(completed: Int64(count), total: Int64(count))
-    }
-
-    private final class LastProgress: Sendable {
-        let state = Mutex<(up: TransferProgress?, down: TransferProgress?)>((nil, nil))
     }
 }

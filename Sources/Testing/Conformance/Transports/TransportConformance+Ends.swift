@@ -107,15 +107,10 @@ extension TransportConformance {
             seeds: 4
         ) { bench in
             bench.server.on(.post, "/echo") { request in MockResponse.status(200, body: request.text) }
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for index in 0..<100 {
-                    let request = try bench.request("/echo", .post, body: HTTPBody("\(index)"))
-                    group.addTask {
-                        let response = try await bench.send(request)
-                        try expect(try await bench.text(response), is: "\(index)", "The answer to \(index)")
-                    }
-                }
-                try await group.waitForAll()
+            try await atOnce(100) { index in
+                let request = try bench.request("/echo", .post, body: HTTPBody("\(index)"))
+                let response = try await bench.send(request)
+                try expect(try await bench.text(response), is: "\(index)", "The answer to \(index)")
             }
         },
         Law(
@@ -130,19 +125,14 @@ extension TransportConformance {
             bench.server.on(.get, "/cut/*", .closeInBody(after: 1, of: 2))
             bench.server.on(.get, "/never/*", .neverAnswer)
             let kinds = ["ok", "lost", "cut", "never"]
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for index in 0..<200 {
-                    let kind = kinds[index % 4]
-                    let request = try bench.request("/\(kind)/\(index)")
-                    group.addTask {
-                        let call = Task { try await bench.send(request) }
-                        if kind == "never" { call.cancel() }
-                        let succeeded = (try? await call.value) != nil
-                        let end = succeeded ? "succeeded" : "failed"
-                        try expect(succeeded == (kind == "ok"), "A call to /\(kind) \(end).")
-                    }
-                }
-                try await group.waitForAll()
+            try await atOnce(200) { index in
+                let kind = kinds[index % 4]
+                let request = try bench.request("/\(kind)/\(index)")
+                let call = Task { try await bench.send(request) }
+                if kind == "never" { call.cancel() }
+                let succeeded = (try? await call.value) != nil
+                let end = succeeded ? "succeeded" : "failed"
+                try expect(succeeded == (kind == "ok"), "A call to /\(kind) \(end).")
             }
         },
     ]

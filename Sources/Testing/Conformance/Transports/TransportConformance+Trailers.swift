@@ -1,6 +1,5 @@
 internal import Foundation
 internal import InterceptorsCore
-internal import Synchronization
 
 // The parts of a response before and after its head and content.
 extension TransportConformance {
@@ -75,12 +74,15 @@ extension TransportConformance {
                         .preceded(byInterim: 103, headers: [.link: "</a.css>"])
                         .preceded(byInterim: 102)
                 )
-                let told = ToldHeads()
+                let told = Guarded<[String]>([])
                 var request = try bench.request(mode: mode)
-                request.context.interim = { told.add($0) }
+                request.context.interim = { head in
+                    let link = head.headerFields[.link].map { " \($0)" } ?? ""
+                    told.change { $0.append("\(head.status.code)\(link)") }
+                }
                 let response = try await bench.send(request)
                 let expected = ["102", "103 </a.css>", "103 </b.css>"]
-                try expect(told.heads, is: expected, "The list of interim responses")
+                try expect(told.value, is: expected, "The list of interim responses")
                 try expect(try await bench.text(response), is: "ok", "The content")
             }
         },
@@ -119,16 +121,6 @@ extension TransportConformance {
             return .success(try response.trailers)
         } catch let error as any HTTPError {
             return .failure(error.code)
-        }
-    }
-
-    private final class ToldHeads: Sendable {
-        private let state = Mutex<[String]>([])
-        var heads: [String] { state.withLock(\.self) }
-
-        func add(_ head: InterimResponse) {
-            let link = head.headerFields[.link].map { " \($0)" } ?? ""
-            state.withLock { $0.append("\(head.status.code)\(link)") }
         }
     }
 }
