@@ -93,22 +93,11 @@ struct SimulatedCall: Sendable, CustomStringConvertible {
     }
 
     private static func body(_ bytes: Data, _ core: SimulationCore) -> HTTPBody {
-        let chunks = { @Sendable in AsyncStream(unfolding: Parts([bytes.prefix(9), bytes.dropFirst(9)]).next) }
+        let chunks = { @Sendable in ScriptedStream([Data(bytes.prefix(9)), Data(bytes.dropFirst(9))]).body() }
         switch core.number(in: 0...2) {
         case 0: return HTTPBody(bytes)
         case 1: return .restartable { chunks() }
-        default: return .oneShot(chunks())
-        }
-    }
-
-    private final class Parts: Sendable {
-        private let parts: Guarded<[Data]>
-        init(_ parts: [Data]) { self.parts = Guarded(parts) }
-
-        func next() async -> Data? {
-            let first = parts.value.first
-            if first != nil { parts.change { $0.removeFirst() } }
-            return first
+        default: return chunks()
         }
     }
 

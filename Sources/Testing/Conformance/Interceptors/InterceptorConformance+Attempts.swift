@@ -85,11 +85,7 @@ private enum Attempts {
         }
         var fields = fields
         if method == .post { fields[.idempotencyKey] = "the caller's key" }
-        let content = { @Sendable in
-            AsyncStream {
-                $0.yield(Data("the content".utf8)); $0.finish()
-            }
-        }
+        let content = { @Sendable in ScriptedStream([Data("the content".utf8)]).body() }
         let body: HTTPBody = method == .get ? .empty : method == .put ? .restartable { content() } : "the content"
         var request = try bench.request("/things?page=2", method, fields: fields, body: body)
         request.context.mark = 7

@@ -66,12 +66,7 @@ struct MemoryPeer: Sendable {
             }
         }
         guard case .chunked = message.content.framing else { return HTTPBody(Data(pieces.joined())) }
-        return .restartable { [pieces] in
-            AsyncStream { continuation in
-                for piece in pieces { continuation.yield(piece) }
-                continuation.finish()
-            }
-        }
+        return .restartable { [pieces] in ScriptedStream(pieces).body() }
     }
 
     /// A stream that yields at most one chunk and then waits until its reader goes away. Its end counts as a connection closed

@@ -76,12 +76,9 @@ extension TransportConformance {
         ) { bench in
             bench.server.on(.post, "/", .status(200))
             struct Broken: Error {}
-            let stream = AsyncThrowingStream<Data, any Error> { continuation in
-                continuation.yield(Data("begin".utf8))
-                continuation.finish(throwing: Broken())
-            }
+            let body = ScriptedStream(Data("begin".utf8), in: 1, failingWith: Broken()).body()
             do {
-                _ = try await bench.send(try bench.request("/", .post, body: .oneShot(stream)))
+                _ = try await bench.send(try bench.request("/", .post, body: body))
             } catch is Broken {
                 return
             } catch let error as TransportError where error.underlying is Broken {
@@ -101,12 +98,9 @@ extension TransportConformance {
                 SourceError(code: .connectionLost, request: HTTPRequest(url: bench.server.url).summary),
                 SourceError(code: .unacceptedStatus, response: HTTPResponse(status: 429)),
             ] {
-                let stream = AsyncThrowingStream<Data, any Error> { continuation in
-                    continuation.yield(Data("begin".utf8))
-                    continuation.finish(throwing: failure)
-                }
+                let body = ScriptedStream(Data("begin".utf8), in: 1, failingWith: failure).body()
                 try await expectFailure(.bodySourceFailed) {
-                    _ = try await bench.send(try bench.request("/", .post, body: .oneShot(stream)))
+                    _ = try await bench.send(try bench.request("/", .post, body: body))
                 }
             }
         },
