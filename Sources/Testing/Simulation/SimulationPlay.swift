@@ -24,7 +24,7 @@ struct SimulationPlay {
                 waitsForThreads: waitsForThreads,
                 report: { standstill in
                     report(standstill)
-                    return self.failure(queue.value) ?? standstill
+                    return self.failure(queue.value, isBlocked: standstill == .blockedThread) ?? standstill
                 }
             ) { [core] stage in
                 queue.change { $0 = stage.queue }
@@ -39,9 +39,11 @@ struct SimulationPlay {
         return (failure, queue.value?.arrivalsCount ?? 0)
     }
 
-    /// The failure by the first broken property that isn't an exception.
-    private func failure(_ queue: JobQueue?) -> Simulation.Failure? {
-        let first = core.violations.first { !exceptions.contains($0.property) || $0.property == .noThreadIsBlocked }
+    /// The failure by the first broken property that isn't an exception. A blocked thread is never an exception.
+    private func failure(_ queue: JobQueue?, isBlocked: Bool = false) -> Simulation.Failure? {
+        let first = core.violations.first {
+            isBlocked ? $0.property == .noThreadIsBlocked : !exceptions.contains($0.property)
+        }
         return first.map { violation in
             Simulation.Failure(
                 seed: core.seed,
