@@ -130,15 +130,16 @@ extension ServerConnection {
 
     /// Runs an operation in a task and waits for its value. If the connection ends first, the task is cancelled.
     func value<Value: Sendable>(_ operation: @escaping @Sendable () async -> Value) throws(Ending) -> Value {
-        let outcome = Outcome<Value>()
+        let outcome = Guarded<Value?>(nil)
         let wake = control.wake
         let task = Task {
-            outcome.set(await operation())
+            let value = await operation()
+            outcome.change { $0 = value }
             wake.signal()
         }
         do {
             while true {
-                if let value = outcome.get() { return value }
+                if let value = outcome.value { return value }
                 try watchClient()
             }
         } catch {
@@ -189,13 +190,4 @@ extension ServerConnection {
     private func checkOutside() throws(Ending) {
         if server.hasStopped || control.mustClose { throw .closed }
     }
-}
-
-/// Passes a task's value to the thread that waits for it.
-private final class Outcome<Value: Sendable>: Sendable {
-    private let value = Mutex<Value?>(nil)
-
-    func set(_ value: Value) { self.value.withLock { $0 = value } }
-
-    func get() -> Value? { value.withLock { $0 } }
 }

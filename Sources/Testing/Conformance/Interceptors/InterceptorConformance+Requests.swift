@@ -1,6 +1,5 @@
 internal import Foundation
 internal import InterceptorsCore
-internal import Synchronization
 
 extension InterceptorConformance {
     static let requestLaws: [Law] = [
@@ -156,12 +155,4 @@ struct RefusingAnswer: Sendable {
         }
         return server.usual(arrival.request, status, fields: fields)
     }
-}
-
-/// Lets closures share a lock.
-final class Guarded<Value: Sendable>: Sendable {
-    private let lock: Mutex<Value>
-    init(_ value: Value) { lock = Mutex(value) }
-    var value: Value { lock.withLock { $0 } }
-    func change(_ change: (inout Value) -> Void) { lock.withLock { change(&$0) } }
 }
