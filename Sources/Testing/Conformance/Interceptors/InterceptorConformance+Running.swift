@@ -17,7 +17,7 @@ extension InterceptorConformance.Law {
             // The closure may hold the world, which holds the closure.
             defer { world.deadlines.change { $0 = nil } }
             try await RuleStage.run(seed: seed, clock: clock, patience: patience, report: log.failure) { stage in
-                let bench = try InterceptorConformance.Bench(
+                let bench = InterceptorConformance.Bench(
                     log: log,
                     roles: roles,
                     world: world,
