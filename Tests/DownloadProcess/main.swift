@@ -27,7 +27,8 @@ let bytes = option("bytes").flatMap { Int64($0) } ?? .max
 let digest = option("digest").map { DownloadDigest.sha256($0) }
 do {
     try await Client(interceptors: [])
-        .download(url, to: URL(filePath: arguments[2]), resuming: resuming, expecting: digest) { progress in
+        .download(RequestTarget(url), to: URL(filePath: arguments[2]), resuming: resuming, expecting: digest) {
+            progress in
             if progress.completed >= bytes { kill(getpid(), SIGKILL) }
         }
     print("done")

@@ -56,41 +56,4 @@ extension Client {
         )
         return try await run.run()
     }
-
-    /// Downloads a file from a URL, and continues where a connection broke.
-    ///
-    /// - Parameters:
-    ///   - url: the absolute URL, or one below the base URL.
-    ///   - file: the destination. Its folder must exist.
-    ///   - resuming: whether an interrupted download continues where it stopped.
-    ///   - digest: the digest that the whole file must have.
-    ///   - limit: the maximum number of bytes.
-    ///   - query: appended to any query in the URL.
-    ///   - headers: take precedence over the chain's defaults.
-    ///   - context: values that accompany each request.
-    ///   - progress: called as the content arrives, from any thread.
-    @discardableResult
-    public func download(
-        _ url: URL,
-        to file: URL,
-        resuming: DownloadResuming = .never,
-        expecting digest: DownloadDigest? = nil,
-        upTo limit: Int64 = .max,
-        query: HTTPQuery = HTTPQuery(),
-        headers: HTTPFields = HTTPFields(),
-        context: HTTPContext = HTTPContext(),
-        progress: (@Sendable (TransferProgress) -> Void)? = nil
-    ) async throws -> HTTPResponse {
-        try await download(
-            RequestTarget(url),
-            to: file,
-            resuming: resuming,
-            expecting: digest,
-            upTo: limit,
-            query: query,
-            headers: headers,
-            context: context,
-            progress: progress
-        )
-    }
 }

@@ -85,14 +85,20 @@ enum DownloadDecision: Sendable, Hashable {
         }
     }
 
-    /// The range of a partial response, or `nil` if the response can't continue the bytes.
+    /// The range of a partial response (RFC 9110 §15.3.7.1), or `nil` if the response can't continue the bytes: its content isn't
+    /// exactly one range of uncoded bytes, or is of another place or version.
     private static func range(in fields: HTTPFields, for demand: RangeDemand) -> Range<Int64>? {
-        guard let content = PartialContent(of: fields), content.range.lowerBound == demand.range.lowerBound,
-            content.range.upperBound <= demand.range.upperBound
+        // Several parts have their ranges in the content (§15.3.7.2).
+        let values = fields[values: .contentRange]
+        guard !ContentDecoding.isCoded(fields), values.count == 1, let content = ContentRange(values[0]),
+            let range = content.bytes
         else { return nil }
-        let total = demand.representation.total
+        if fields.contains(.contentLength), fields.contentLength != range.upperBound - range.lowerBound { return nil }
+        let (demanded, total) = (demand.range, demand.representation.total)
         // A server that doesn't know the total sends an asterisk (§14.4).
-        guard content.total ?? total == total else { return nil }
-        return demand.representation.validator.isConfirmed(by: fields) ? content.range : nil
+        guard range.lowerBound == demanded.lowerBound, range.upperBound <= demanded.upperBound,
+            content.total ?? total == total, demand.representation.validator.isConfirmed(by: fields)
+        else { return nil }
+        return range
     }
 }

@@ -2,16 +2,6 @@ internal import Foundation
 internal import Interceptors
 internal import InterceptorsSyntax
 
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#endif
-
 /// The names of the files that a download across launches keeps beside its destination.
 ///
 /// ```
@@ -38,33 +28,47 @@ struct DownloadFiles: Sendable {
 }
 
 extension DownloadFiles {
-    /// Removes both files. Returns `false` if a download uses them. The part may be read-only, and the disk may be full.
-    func remove(_ protection: PartProtection) throws(SystemCallFailure) -> Bool {
+    /// Removes both files. The part may be read-only, and the disk may be full.
+    ///
+    /// - Throws: also if a download uses the files.
+    func remove(_ protection: PartProtection) throws(SystemCallFailure) {
         var lock: DownloadState?
         do throws(SystemCallFailure) {
-            switch try DownloadState.lock(state, O_RDWR, protection) {
-            case .held(let file): lock = DownloadState(file, protection)
-            case .busy: return false
-            case .unsupported: break
-            }
+            lock = try DownloadState(state, O_RDWR, protection)
         } catch {
-            // Without a state, or with a link instead, only the lock of the part counts.
-            guard error.isMissing || error.code == ELOOP || error.isOfFullDisk else { throw error }
+            // Without a state or its lock, or with a link instead, only the lock of the part counts.
+            guard error.isMissing || error.isOfFullDisk || [ELOOP, ENOLCK].contains(error.code) else { throw error }
         }
-        guard !isPartBusy(protection) else { return false }
+        // No download uses a file that can't be opened.
+        let file =
+            (try? OpenedFile.open(part, O_RDWR | O_NOFOLLOW)) ?? (try? OpenedFile.open(part, O_RDONLY | O_NOFOLLOW))
+        if let file, protection.tryLock(file) == .busy { throw .locked(part) }
         // The state first: without it, nobody trusts the bytes.
         try FileName.remove(state)
         try FileName.remove(part)
         withExtendedLifetime(lock) {}
-        return true
     }
+}
 
-    private func isPartBusy(_ protection: PartProtection) -> Bool {
-        // No download uses a file that can't be opened.
-        for flags in [O_RDWR, O_RDONLY] {
-            if let file = try? OpenedFile.open(part, flags | O_NOFOLLOW) { return protection.tryLock(file) == .busy }
+extension SystemCallFailure {
+    /// Another download holds the lock of a file.
+    static func locked(_ path: String) -> Self { Self("flock", path, EWOULDBLOCK) }
+
+    /// The error of a download whose file couldn't be opened, read or written.
+    func downloadError(of request: HTTPRequest?, to file: URL) -> any HTTPError {
+        switch code {
+        case EWOULDBLOCK:
+            let message =
+                "Another download to \(file.path) is in progress. Cancel it, wait for it, or download to another file."
+            return DownloadError(.downloadInProgress, message, request: request)
+        case ENOLCK:
+            let message =
+                "The file system of \(file.path) has no locks, so bytes can't be kept across launches. Pass `resuming: .withinCall`."
+            return TransportError(.unsupported, message, request: request)
+        case _ where isOfFullDisk:
+            return DownloadError(.diskFull, sentence + " Free space on the disk.", request: request)
+        default: return TransportError(.unwritableFile, sentence, request: request)
         }
-        return false
     }
 }
 
@@ -76,20 +80,12 @@ final class DownloadState: Sendable {
     /// Opens and locks a state file.
     ///
     /// - Parameter flags: whether to create the file.
-    static func lock(
-        _ path: String,
-        _ flags: Int32,
-        _ protection: PartProtection
-    ) throws(SystemCallFailure) -> PartProtection.Claim {
-        try protection.claim(
-            { () throws(SystemCallFailure) in try OpenedFile.open(path, flags | O_NOFOLLOW) },
-            isNamed: { (file) throws(SystemCallFailure) in try isNamed(file) == true }
-        )
-    }
-
-    init(_ file: OpenedFile, _ protection: PartProtection) {
-        self.file = file
+    init(_ path: String, _ flags: Int32, _ protection: PartProtection) throws(SystemCallFailure) {
         self.protection = protection
+        file = try protection.claim(
+            { () throws(SystemCallFailure) in try OpenedFile.open(path, flags | O_NOFOLLOW) },
+            isNamed: { (file) throws(SystemCallFailure) in try Self.isNamed(file) == true }
+        )
     }
 
     // Closing isn't enough: a child process holds a copy of the descriptor from its fork until it executes its program.
@@ -135,4 +131,44 @@ final class DownloadState: Sendable {
 
     /// Removes the file. The lock holds until the last reference is released.
     func remove() throws(SystemCallFailure) { try FileName.remove(file.path) }
+}
+
+/// The system calls that protect the bytes of a part. Tests replace them with failing ones.
+package struct PartProtection: Sendable {
+    /// Puts the bytes of a file on the disk.
+    package var synchronize: @Sendable (OpenedFile) throws(SystemCallFailure) -> Void
+    /// Puts the state of a part on the disk.
+    package var synchronizeState: @Sendable (OpenedFile) throws(SystemCallFailure) -> Void
+    /// Tries to acquire the lock of a file.
+    package var tryLock: @Sendable (OpenedFile) -> OpenedFile.LockResult
+
+    package init() {
+        synchronize = { (file) throws(SystemCallFailure) in try file.synchronize() }
+        synchronizeState = synchronize
+        tryLock = { $0.tryLock() }
+    }
+
+    /// Opens and locks a file. Closing the file releases the lock, and so does the end of the process.
+    ///
+    /// - Parameters:
+    ///   - open: opens the file by its name.
+    ///   - isNamed: whether the name still leads to the locked file. The download that held the lock before may have renamed or
+    ///     removed the file.
+    /// - Throws: also `EWOULDBLOCK` if another download holds the lock, and `ENOLCK` if the file system has no locks.
+    func claim(
+        _ open: () throws(SystemCallFailure) -> OpenedFile,
+        isNamed: (OpenedFile) throws(SystemCallFailure) -> Bool
+    ) throws(SystemCallFailure) -> OpenedFile {
+        var file = try open()
+        // Where locks exclude nobody, the attempts could go on forever.
+        for _ in 0..<100 {
+            switch tryLock(file) {
+            case .busy: throw .locked(file.path)
+            case .unsupported: throw SystemCallFailure("flock", file.path, ENOLCK)
+            case .locked: if try isNamed(file) { return file }
+            }
+            file = try open()
+        }
+        throw SystemCallFailure("flock", file.path, ENOLCK)
+    }
 }

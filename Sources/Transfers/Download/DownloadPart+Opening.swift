@@ -1,26 +1,7 @@
 internal import Foundation
 internal import Interceptors
 
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#endif
-
 extension DownloadPart {
-    /// The result of opening a part.
-    enum Opening {
-        case opened(DownloadPart)
-        /// Another download holds the part.
-        case busy
-        /// The file system has no locks, so that two downloads could write to one part.
-        case unsupported
-    }
-
     /// Opens the part of a destination, with the bytes of earlier calls for the same URL.
     ///
     /// - Parameter permissions: those of the file to replace. The part is never more readable than that file.
@@ -29,43 +10,29 @@ extension DownloadPart {
         source: URL,
         permissions: UInt16?,
         _ protection: PartProtection
-    ) throws(SystemCallFailure) -> Opening {
+    ) throws(SystemCallFailure) -> DownloadPart {
         let files = DownloadFiles(file)
         let state: DownloadState
-        switch try DownloadState.lock(files.state, O_RDWR | O_CREAT, protection) {
-        case .held(let file): state = DownloadState(file, protection)
-        case .busy: return .busy
-        case .unsupported:
-            // A state file that was just created is empty. If it can't be removed, it stays, and does no harm.
-            let state = try? OpenedFile.open(files.state, O_RDONLY | O_NOFOLLOW)
-            if (try? state?.size()) == 0 { try? FileName.remove(files.state) }
-            return .unsupported
+        do throws(SystemCallFailure) {
+            state = try DownloadState(files.state, O_RDWR | O_CREAT, protection)
+        } catch {
+            // Without locks, a state file that was just created is empty. If it can't be removed, it stays, and does no harm.
+            if error.code == ENOLCK, (try? OpenedFile.open(files.state, O_RDONLY | O_NOFOLLOW).size()) == 0 {
+                try? FileName.remove(files.state)
+            }
+            throw error
         }
-        switch try lock(files.part, permissions, protection) {
-        case .busy: return .busy
-        case .unsupported: return .unsupported
-        case .held(let file):
-            let part = DownloadPart(file, state, DownloadRecord.source(of: source), protection)
-            try part.restore()
-            return .opened(part)
+        // Locks the part too: somebody may have removed the state file during another download. The part's content can't hold
+        // a mark. But two open files with one name exclude each other: a second lock succeeds only if the name leads to another
+        // file.
+        let file = try protection.claim { () throws(SystemCallFailure) in
+            try open(files.part, permissions)
+        } isNamed: { (_) throws(SystemCallFailure) in
+            protection.tryLock(try open(files.part, permissions)) != .locked
         }
-    }
-
-    /// Locks the file of a part too: somebody may have removed the state file during another download.
-    private static func lock(
-        _ path: String,
-        _ permissions: UInt16?,
-        _ protection: PartProtection
-    ) throws(SystemCallFailure) -> PartProtection.Claim {
-        // The part's content can't hold a mark. But two open files with one name exclude each other: a second lock succeeds
-        // only if the name leads to another file.
-        let isNamed = { (_: OpenedFile) throws(SystemCallFailure) in
-            protection.tryLock(try open(path, permissions)) != .locked
-        }
-        return try protection.claim(
-            { () throws(SystemCallFailure) in try open(path, permissions) },
-            isNamed: isNamed
-        )
+        let part = DownloadPart(file, state, DownloadRecord.source(of: source), protection)
+        try part.restore()
+        return part
     }
 
     /// Opens the file of a part whose state is locked.

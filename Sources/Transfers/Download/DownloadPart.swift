@@ -3,16 +3,6 @@ internal import Interceptors
 internal import InterceptorsSyntax
 internal import Synchronization
 
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#endif
-
 /// The bytes of a download on their way to the destination.
 ///
 /// Only the task of the call uses a part, so an abandoned attempt can't write while another runs. With a state file, the part
@@ -28,6 +18,9 @@ final class DownloadPart: Sendable {
         var length: Int64 = 0
         var record: DownloadRecord?
         var announced: DownloadDigest?
+        /// The first failure to put the bytes on the disk. A second try could succeed although the bytes are lost.
+        var loss: (any Error)?
+        var isPlaced = false
     }
 
     private let file: OpenedFile
@@ -35,9 +28,6 @@ final class DownloadPart: Sendable {
     private let source: String
     private let protection: PartProtection
     private let content = Mutex(Content())
-    private let isPlaced = Atomic(false)
-    /// The first failure to put the bytes on the disk. A second try could succeed although the bytes are lost.
-    private let loss = Mutex<(any Error)?>(nil)
 
     init(_ file: OpenedFile, _ state: DownloadState?, _ source: String, _ protection: PartProtection) {
         self.file = file
@@ -47,7 +37,7 @@ final class DownloadPart: Sendable {
     }
 
     deinit {
-        if state == nil, !isPlaced.load(ordering: .relaxed) { unlink(file.path) }
+        if state == nil, !content.withLock(\.isPlaced) { unlink(file.path) }
         // The queue that synchronized the file may not have released it yet.
         file.unlock()
     }
@@ -100,7 +90,7 @@ extension DownloadPart {
     func clear() throws(SystemCallFailure) {
         try state?.clear()
         try file.truncate(to: 0)
-        content.withLock { $0 = Content() }
+        content.withLock { ($0.length, $0.record, $0.announced) = (0, nil, nil) }
     }
 
     /// Empties the part, for the bytes of a response with the whole content.
@@ -144,7 +134,7 @@ extension DownloadPart {
     }
 
     private func synchronize() async throws {
-        if let loss = loss.withLock({ $0 }) { throw loss }
+        if let loss = content.withLock(\.loss) { throw loss }
         do {
             try await StartedWork.elsewhere {
                 try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
@@ -155,7 +145,7 @@ extension DownloadPart {
                 }
             }
         } catch {
-            loss.withLock { $0 = error }
+            content.withLock { $0.loss = error }
             throw error
         }
     }
@@ -170,6 +160,7 @@ extension DownloadPart {
     }
 
     /// The digest of the bytes, read from the disk.
+    @concurrent
     func digest(_ algorithm: DownloadDigest.Algorithm) async throws -> DownloadDigest {
         var digest = try MessageDigest(algorithm.ofMessages)
         var offset: Int64 = 0
@@ -185,6 +176,7 @@ extension DownloadPart {
     }
 
     /// Moves the part to the destination, and atomically replaces a file there. With a state file, waits until the bytes are on the disk.
+    @concurrent
     func place(at destination: URL, permissions: UInt16?) async throws {
         if let state {
             try await synchronize()
@@ -194,13 +186,14 @@ extension DownloadPart {
         // Last, because a later call couldn't open a part with the permissions of a read-only file.
         if let permissions { try file.setPermissions(permissions) }
         try FileName.rename(file.path, to: destination.path)
-        isPlaced.store(true, ordering: .relaxed)
+        content.withLock { $0.isPlaced = true }
         // The destination is right. A state that stays does no harm, because its bytes are missing.
         try? state?.remove()
     }
 
     /// Removes the part and its state.
-    func remove() throws(SystemCallFailure) {
+    @concurrent
+    func remove() async throws(SystemCallFailure) {
         // The state first: without it, nobody trusts the bytes.
         try state?.clear()
         try FileName.remove(file.path)

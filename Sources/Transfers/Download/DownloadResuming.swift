@@ -1,3 +1,4 @@
+public import Foundation
 internal import Interceptors
 
 /// Whether an interrupted download continues where it stopped, and how long it tries.
@@ -74,9 +75,16 @@ public struct DownloadResuming: Sendable {
         Self(extent: .acrossLaunches, patience: patience, time: time)
     }
 
-    private init(extent: Extent, patience: Duration, time: TimeSource) {
-        self.extent = extent
-        self.patience = patience
-        self.time = time
+    /// Removes the bytes that ``acrossLaunches`` keeps for a destination, if any. The destination itself stays.
+    ///
+    /// - Throws: `DownloadError` with `HTTPErrorCode.downloadInProgress` while a download uses the bytes, or a
+    ///   `TransportError` with `HTTPErrorCode.unwritableFile`.
+    public static func removeParts(of file: URL) throws {
+        guard file.isFileURL else { throw TransportError(.unwritableFile, "The URL isn't a file URL.") }
+        do throws(SystemCallFailure) {
+            try DownloadFiles(file).remove(PartProtection())
+        } catch {
+            throw error.downloadError(of: nil, to: file)
+        }
     }
 }

@@ -11,17 +11,10 @@ extension DownloadRun {
         _ part: DownloadPart,
         _ state: inout State
     ) async throws -> Bool {
-        do {
-            if let place = try place(of: response, to: demand, part, &state) {
-                try await save(response, to: part, from: place.start, upTo: place.end)
-                return true
-            }
-        } catch {
-            response.body.discard()
-            throw error
-        }
-        response.body.discard()
-        return false
+        defer { response.body.discard() }
+        guard let place = try place(of: response, to: demand, part, &state) else { return false }
+        try await save(response, to: part, from: place.start, upTo: place.end)
+        return true
     }
 
     /// Makes the part ready for the content of a response. Returns the place of the content: its offset, and the offset after its last
@@ -32,8 +25,13 @@ extension DownloadRun {
         _ part: DownloadPart,
         _ state: inout State
     ) throws -> (start: Int64, end: Int64?)? {
-        switch decision(response, to: demand, part, state) {
+        let codings = state.codings(of: demand)
+        switch DownloadDecision(response, to: demand, codings: codings, mayBePartial: !resumes) {
         case .append(let range):
+            if let digest = response.headerFields.announcedDigest, !part.announce(digest) {
+                try part.clear()
+                return nil
+            }
             state.isComposed = true
             try part.cut(to: range.lowerBound)
             return (range.lowerBound, range.upperBound)
@@ -55,24 +53,6 @@ extension DownloadRun {
             throw DownloadError(code, reason, request: request)
         }
         return nil
-    }
-
-    private func decision(
-        _ response: HTTPResponse,
-        to demand: RangeDemand?,
-        _ part: DownloadPart,
-        _ state: State
-    ) -> DownloadDecision {
-        let decision = DownloadDecision(
-            response,
-            to: demand,
-            codings: state.codings(of: demand),
-            mayBePartial: !resumes
-        )
-        if case .append = decision, let digest = response.headerFields.announcedDigest, !part.announce(digest) {
-            return .startOver
-        }
-        return decision
     }
 
     /// Writes the content of a response to the part.
@@ -126,7 +106,6 @@ extension DownloadRun {
     ///
     /// If the bytes come from several responses, empties the part once and returns `false`: the server may have kept its
     /// validator for new content.
-    @concurrent
     func isRight(_ part: DownloadPart, _ state: inout State) async throws -> Bool {
         guard let wanted = expected ?? part.announced else { return true }
         let digest: DownloadDigest

@@ -35,35 +35,22 @@ struct DownloadRun: Sendable {
             let (part, permissions) = try await prepare()
             do {
                 let response = try await complete(part)
-                try await place(part, permissions)
+                try Task.checkCancellation()
+                try await part.place(at: file, permissions: permissions)
                 return response
             } catch let error as any HTTPError where Self.spoilingFailures.contains(error.code) {
                 // If the bytes can't be removed, the next call finds them wrong again.
-                try? await remove(part)
+                try? await part.remove()
                 throw error
             }
         } catch let failure as SystemCallFailure {
-            throw failure.downloadError(of: request)
+            throw failure.downloadError(of: request, to: file)
         }
     }
 
+    /// Checks what can be checked before anything is sent, and opens the part. Returns the permissions of the file to replace, too.
     @concurrent
     private func prepare() async throws -> (DownloadPart, UInt16?) {
-        let permissions = try check()
-        return (try open(permissions), permissions)
-    }
-
-    @concurrent
-    private func place(_ part: DownloadPart, _ permissions: UInt16?) async throws {
-        try Task.checkCancellation()
-        try await part.place(at: file, permissions: permissions)
-    }
-
-    @concurrent
-    private func remove(_ part: DownloadPart) async throws { try part.remove() }
-
-    /// Checks what can be checked before anything is sent. Returns the permissions of the file to replace.
-    private func check() throws -> UInt16? {
         if let expected {
             let algorithm = expected.algorithm
             guard expected.bytes != nil else {
@@ -82,33 +69,13 @@ struct DownloadRun: Sendable {
         if resumes, let name = ranges.first(where: { request.headerFields.contains($0) }) {
             throw unsent(.invalidRequest, "A download that resumes sets \(name) itself. Leave the field out.")
         }
-        return try HTTPBody.permissions(ofFileToReplace: file).map { UInt16($0) }
-    }
-
-    private func open(_ permissions: UInt16?) throws -> DownloadPart {
+        let permissions = try HTTPBody.permissions(ofFileToReplace: file).map { UInt16($0) }
         guard resuming.extent == .acrossLaunches else {
-            return try DownloadPart.temporary(for: file, permissions: permissions)
+            return (try DownloadPart.temporary(for: file, permissions: permissions), permissions)
         }
-        let opening = try DownloadPart.kept(
-            for: file,
-            source: request.url,
-            permissions: permissions,
-            resuming.protection
-        )
-        switch opening {
-        case .opened(let part): return part
-        case .busy:
-            throw DownloadError(
-                .downloadInProgress,
-                "Another download to \(file.path) is in progress. Wait for it, or download to another file.",
-                request: request
-            )
-        case .unsupported:
-            throw unsent(
-                .unsupported,
-                "The file system of \(file.path) has no locks, so bytes can't be kept across launches. Pass `resuming: .withinCall`."
-            )
-        }
+        let protection = resuming.protection
+        let part = try DownloadPart.kept(for: file, source: request.url, permissions: permissions, protection)
+        return (part, permissions)
     }
 
     private func unsent(_ code: HTTPErrorCode, _ message: String, underlying: (any Error)? = nil) -> TransportError {

@@ -7,7 +7,9 @@ struct Representation: Codable, Sendable, Hashable {
     let validator: RangeValidator
     /// The number of bytes of the whole.
     let total: Int64
+}
 
+extension Representation {
     /// The representation in a complete response, or `nil` if no later request could ask for the rest.
     ///
     /// Coded content is never kept: a range would count coded bytes. A decoded body has lost its
@@ -17,11 +19,6 @@ struct Representation: Codable, Sendable, Hashable {
             let validator = RangeValidator(of: fields), fields[.acceptRanges]?.lowercased() != "none"
         else { return nil }
         self.init(validator: validator, total: total)
-    }
-
-    init(validator: RangeValidator, total: Int64) {
-        self.validator = validator
-        self.total = total
     }
 }
 

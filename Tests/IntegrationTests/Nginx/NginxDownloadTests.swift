@@ -34,7 +34,7 @@ struct NginxDownloadTests {
         to file: URL
     ) async throws {
         let task = Task {
-            try await client.download(url, to: file, resuming: .acrossLaunches) { progress in
+            try await client.download(RequestTarget(url), to: file, resuming: .acrossLaunches) { progress in
                 // The task cancels itself, so that no timing matters.
                 if progress.completed > 1_000_000 { withUnsafeCurrentTask { $0?.cancel() } }
             }
@@ -51,7 +51,7 @@ struct NginxDownloadTests {
             let (file, exchanges) = (folder.file("film"), Exchanges())
             let client = Client(interceptors: [.validateStatus(), exchanges.interceptor], transport: CurlTransport())
             try await breakOff(client, try server.url("/film"), to: file)
-            try await client.download(try server.url("/film"), to: file, resuming: .acrossLaunches)
+            try await client.download(RequestTarget(try server.url("/film")), to: file, resuming: .acrossLaunches)
             #expect(try Data(contentsOf: file) == Self.film)
             // Without ranges, nginx sends `Accept-Ranges: none` or nothing, and ignores the field.
             #expect(exchanges.statuses == [200, hasRanges ? 206 : 200])
@@ -82,7 +82,7 @@ struct NginxDownloadTests {
             // Another length is another tag, whatever the resolution of the file system's times.
             let new = Data(Self.film.reversed()) + [1]
             try new.write(to: server.files.appending(path: "film"))
-            try await client.download(try server.url("/film"), to: file, resuming: .acrossLaunches)
+            try await client.download(RequestTarget(try server.url("/film")), to: file, resuming: .acrossLaunches)
             #expect(try Data(contentsOf: file) == new)
             #expect(exchanges.ranges == [false, true])
             #expect(exchanges.statuses == [200, 200])

@@ -95,13 +95,13 @@ import Testing
         while !hasCheckpoint(state) { await Task.yield() }
         let busy = await #expect(throws: DownloadError.self) {
             try await Client(interceptors: [])
-                .download(server.url.appending(path: "file"), to: place.file, resuming: .acrossLaunches)
+                .download(RequestTarget(server.url.appending(path: "file")), to: place.file, resuming: .acrossLaunches)
         }
         #expect(busy?.code == .downloadInProgress, "the other process holds the lock")
         process.send(signal: SIGKILL)
         await process.ended()
         try await Client(interceptors: [])
-            .download(server.url.appending(path: "file"), to: place.file, resuming: .acrossLaunches)
+            .download(RequestTarget(server.url.appending(path: "file")), to: place.file, resuming: .acrossLaunches)
         #expect(place.content == content)
         let ranges = server.requests.map { $0.headerFields[.range] }
         #expect(ranges.count == 2 && ranges[0] == nil && ranges[1] != nil, "\(ranges)")
