@@ -69,10 +69,30 @@ struct TransferPatience: Sendable {
     /// - Returns: `nil` if the server asks for a longer wait than a minute.
     func wait(_ response: HTTPResponse?, _ refusal: (any TemporaryRefusal)?, _ time: TimeSource) -> Duration? {
         let least = last?.failure == .locked ? Self.leastWaitForLock : refusal?.wait ?? .zero
-        let backoff = max(least, TransferBackoff.wait(after: failures, random: time.random))
+        let backoff = max(least, backoff(time.random))
         let limited = last.map { min(backoff, $0.left) } ?? backoff
         guard let response, let asked = RetryAfter.wait(in: response, now: time.now()) else { return limited }
         if asked > RetryAfter.usualLimit { return nil }
         return asked == .zero ? least : max(limited, asked)
     }
+
+    /// The wait between two attempts: exponential, with full jitter.
+    private func backoff(_ random: RandomSource) -> Duration {
+        .seconds(random.unit() * min(20, 0.2 * Double(1 << min(max(0, failures - 1), 10))))
+    }
+}
+
+extension Error {
+    /// Whether another attempt of a transfer may succeed after this failure.
+    var isTemporaryTransferFailure: Bool { isOrIsCausedBy(.lostConnections) || temporaryRefusal != nil }
+
+    /// The refusal of an interceptor that caused the error, if any.
+    var temporaryRefusal: (any TemporaryRefusal)? { causes.lazy.compactMap { $0 as? any TemporaryRefusal }.first }
+}
+
+extension Set<HTTPErrorCode> {
+    /// The failures of a connection after which another one may do better.
+    static let lostConnections: Self = [
+        .offline, .cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .truncated, .readerTooSlow,
+    ]
 }

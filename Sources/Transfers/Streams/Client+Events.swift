@@ -61,7 +61,7 @@ extension Client {
         time: TimeSource = .system
     ) -> ServerSentEvents {
         let request = EndpointRequest<NoContent>.get(path, query: query, headers: headers, context: context)
-        let source = EventSource(
+        return ServerSentEvents(
             client: self,
             request: { try await makeRequest(request) },
             lastEventID: lastEventID ?? "",
@@ -70,7 +70,6 @@ extension Client {
             reconnection: reconnection,
             time: time
         )
-        return ServerSentEvents(source: source)
     }
 
     /// The events of the stream that an endpoint's request opens, such as a POST whose answer arrives piece by piece.
@@ -97,7 +96,7 @@ extension Client {
         reconnection: Reconnection? = Reconnection(),
         time: TimeSource = .system
     ) -> ServerSentEvents {
-        let source = EventSource(
+        return ServerSentEvents(
             client: self,
             request: { try await request(for: endpoint) },
             lastEventID: lastEventID ?? "",
@@ -107,6 +106,5 @@ extension Client {
             reconnection: (try? endpoint.request.method.isSafe) == true ? reconnection : nil,
             time: time
         )
-        return ServerSentEvents(source: source)
     }
 }

@@ -5,7 +5,7 @@ internal import InterceptorsSyntax
 /// Interprets a stream of the type `text/event-stream` (HTML Living Standard §9.2.6), however its chunks divide it.
 ///
 /// A value without I/O: append a chunk, then ask for events until `next()` returns `nil`.
-struct EventStreamParser {
+struct EventStreamParser: StreamReader {
     private var lines: LineSplitter
     private var fields: EventFields
 
@@ -30,13 +30,13 @@ struct EventStreamParser {
     /// The number of bytes in memory.
     var heldCount: Int { lines.heldCount + fields.heldCount }
 
-    /// Adds a chunk. Call it when ``next()`` has returned `nil`.
+    /// Adds a chunk. Call it when ``next(isAtEnd:)`` has returned `nil`.
     mutating func append(_ chunk: Data) { lines.append(chunk) }
 
     /// The next complete event, or `nil` if another chunk is needed. At the end of the stream an incomplete event is dropped.
     ///
     /// - Throws: `TransportError` with `HTTPErrorCode.bodyTooLarge` beyond the limit.
-    mutating func next() throws -> ServerSentEvent? {
+    mutating func next(isAtEnd: Bool = false) throws -> ServerSentEvent? {
         while let result = try lines.next({ try fields.interpret($0) }) {
             if let event = result { return event }
         }

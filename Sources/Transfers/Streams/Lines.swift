@@ -12,7 +12,7 @@ public struct Lines<Element: Decodable & Sendable>: AsyncSequence, Sendable {
     /// Receives one value after the other. Releasing the iterator closes its connection.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let lines: Lines
-        private var connection: LineConnection<Element>?
+        private var connection: StreamConnection<ValueReader<Element>>?
         private var isOver = false
 
         init(_ lines: Lines) { self.lines = lines }
@@ -49,7 +49,7 @@ public struct Lines<Element: Decodable & Sendable>: AsyncSequence, Sendable {
     /// Starts at the first line. The request is sent when the first value is asked for.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
-    private func connect() async throws -> LineConnection<Element> {
+    private func connect() async throws -> StreamConnection<ValueReader<Element>> {
         var request = try await self.request()
         if Element.self != String.self, Element.self != Data.self {
             request.headerFields.addMissing([.accept: Self.mediaTypes])
@@ -60,6 +60,7 @@ public struct Lines<Element: Decodable & Sendable>: AsyncSequence, Sendable {
         let decoding = ResponseDecoding(decoder: client.decoder, method: sent.method, url: sent.url)
         try await decoding.checkStatus(of: response, as: Element.self)
         try await decoding.checkCharset(of: response, as: Element.self)
-        return LineConnection(response, limit: limit, decoding: decoding, request: sent)
+        let reader = ValueReader<Element>(response, limit: limit, decoding: decoding)
+        return StreamConnection(response.body, reader, of: sent)
     }
 }

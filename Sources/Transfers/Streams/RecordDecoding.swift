@@ -2,8 +2,40 @@ internal import Foundation
 internal import Interceptors
 internal import InterceptorsSyntax
 
+/// The values of one response's lines or elements, decoded ahead.
+struct ValueReader<Value: Decodable & Sendable>: StreamReader {
+    private let decoding: RecordDecoding<Value>
+    private var records: RecordReader
+    /// The decoded values, last first, and the error after them.
+    private var values: [Value] = []
+    private var failure: (any Error)?
+
+    init(_ response: HTTPResponse, limit: Int, decoding: ResponseDecoding) {
+        let format = RecordDecoding<Value>.format(of: response)
+        self.decoding = RecordDecoding(format: format, decoding: decoding, response: response)
+        records = RecordReader(format, limit: limit)
+    }
+
+    mutating func append(_ chunk: Data) { records.append(chunk) }
+
+    mutating func next(isAtEnd: Bool) async throws -> Value? {
+        if values.isEmpty, failure == nil {
+            let (batch, unreadable) = records.nextBatch(isAtEnd: isAtEnd)
+            if batch.isEmpty {
+                failure = unreadable
+            } else {
+                let decoded = await decoding.values(of: batch)
+                (values, failure) = (decoded.values.reversed(), decoded.failure ?? unreadable)
+            }
+        }
+        if let value = values.popLast() { return value }
+        if let failure { throw failure }
+        return nil
+    }
+}
+
 /// Turns the records of one response into values.
-struct RecordDecoding<Value: Decodable & Sendable>: Sendable {
+private struct RecordDecoding<Value: Decodable & Sendable>: Sendable {
     private let format: RecordReader.Format
     private let decoding: ResponseDecoding
     private let response: HTTPResponse

@@ -51,13 +51,16 @@ struct RecordReader {
     }
 
     /// The next complete records, up to the limits of a batch, and the error after them. Empty if another chunk is needed.
-    mutating func nextBatch() -> (records: [Record], failure: (any Error)?) {
+    ///
+    /// - Parameter isAtEnd: whether no chunk follows, so that the end of the stream ends the last record.
+    mutating func nextBatch(isAtEnd: Bool = false) -> (records: [Record], failure: (any Error)?) {
         var (batch, length) = ([Record](), 0)
         do {
             while length < Self.longestBatch, batch.count < Self.mostRecords, let record = try next() {
                 batch.append(record)
                 length += record.bytes.count
             }
+            if batch.isEmpty, isAtEnd, let last = try finish() { batch = [last] }
             return (batch, nil)
         } catch {
             return (batch, error)

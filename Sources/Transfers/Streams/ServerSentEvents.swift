@@ -1,20 +1,36 @@
+internal import Foundation
 internal import Interceptors
 
 /// The events of a stream, over as many connections as it takes: see
 /// ``InterceptorsCore/Client/events(_:after:upTo:idleLimit:reconnection:query:headers:context:time:)``.
 public struct ServerSentEvents: AsyncSequence, Sendable {
-    let source: EventSource
+    private static let mediaType = "text/event-stream"
+    /// Successes that RFC 9110 defines without content, or with a part of it (§15.3.6, §15.3.7).
+    private static let withoutStream: Set<HTTPResponse.Status> = [205, 206]
+    /// Servers limit the length of a field, often to 8 KiB for all fields of a request.
+    private static let longestID = 4 << 10
+
+    let client: Client
+    let request: @Sendable () async throws -> HTTPRequest
+    let lastEventID: String
+    let limit: Int
+    let idleLimit: Duration?
+    /// `nil` if a stream isn't continued over another connection.
+    let reconnection: Reconnection?
+    let time: TimeSource
 
     /// Receives one event after the other. Releasing the iterator closes its connection.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        private let source: EventSource
-        private var connection: EventConnection?
+        private let source: ServerSentEvents
+        private var connection: StreamConnection<EventStreamParser>?
+        /// The time since the head of the connection's response arrived.
+        private var lifetime: @Sendable () -> Duration = { .zero }
         private var plan: ReconnectionPlan?
         private var lastEventID: String
         private var number: CallNumber?
         private var isOver = false
 
-        init(_ source: EventSource) {
+        init(_ source: ServerSentEvents) {
             self.source = source
             plan = source.reconnection.map { ReconnectionPlan($0) }
             lastEventID = source.lastEventID
@@ -39,6 +55,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                         let number = self.number ?? .next()
                         self.number = number
                         connection = try await source.connect(after: lastEventID, retry: plan?.retry, number)
+                        lifetime = source.time.startMeasuring()
                     }
                     guard let connection else { return nil }
                     if let event = try await connection.next(isolation: actor) {
@@ -61,8 +78,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         /// Closes the connection. Returns the wait before the next one, or `nil` at the end of the sequence.
         private mutating func closeAndPlan(after end: ReconnectionPlan.End) throws -> Duration? {
             if let connection {
-                lastEventID = connection.lastEventID
-                plan?.retry = connection.retry
+                lastEventID = connection.reader.lastEventID
+                plan?.retry = connection.reader.retry
             }
             connection = nil
             let random = source.time.random
@@ -81,16 +98,52 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             if let refusal = error.temporaryRefusal {
                 return .failed(error, wait: refusal.wait ?? .zero)
             }
-            guard error.isOrIsCausedBy(Self.lostConnection) else { return nil }
+            guard error.isOrIsCausedBy(.lostConnections) else { return nil }
             guard let connection else { return .failed(error, wait: .zero) }
-            return .broken(error, lifetime: connection.lifetime(), hasContent: connection.hasContent)
+            return .broken(error, lifetime: lifetime(), hasContent: connection.hasContent)
         }
-
-        private static let lostConnection: Set<HTTPErrorCode> = [
-            .offline, .cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .truncated, .readerTooSlow,
-        ]
     }
 
     /// Starts a stream after the given event. It connects when the first event is asked for.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source) }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+
+    /// Sends a request for the events after an event. Returns `nil` after a 204, which ends the stream.
+    ///
+    /// - Parameters:
+    ///   - retry: the server's reconnection time, if it has sent one.
+    ///   - number: the number of the call, the same for each connection.
+    fileprivate func connect(
+        after lastEventID: String,
+        retry: Duration?,
+        _ number: CallNumber
+    ) async throws -> StreamConnection<EventStreamParser>? {
+        var request = try await self.request()
+        request.headerFields.addMissing([.accept: Self.mediaType, .cacheControl: "no-cache, no-store"])
+        if let field = Self.field(lastEventID) { request.headerFields[.lastEventID] = field.value }
+        request.context.responseBody = .streamed
+        request.context.callShape = .liveStream
+        request.context.callShape.call = number
+        var timeouts = request.context.timeouts ?? Timeouts()
+        timeouts.idle = idleLimit
+        // A stream has no expected end, so a limit that all other calls share would only break each connection.
+        timeouts.total = nil
+        request.context.timeouts = timeouts
+        let sent = request
+        let response = try await client.send(request)
+        guard response.status != 204 else {
+            response.body.discard()
+            return nil
+        }
+        let decoding = ResponseDecoding(decoder: client.decoder, method: sent.method, url: sent.url)
+        try await decoding.checkStatus(of: response, as: ServerSentEvent.self, except: Self.withoutStream)
+        try await decoding.checkMediaType(of: response, as: ServerSentEvent.self, Self.mediaType)
+        let parser = EventStreamParser(limit: limit, lastEventID: lastEventID, retry: retry)
+        return StreamConnection(response.body, parser, of: sent)
+    }
+
+    /// The field for an event ID; `nil` if there is no ID, or no field that servers accept can hold it.
+    private static func field(_ id: String) -> HTTPField? {
+        guard !id.isEmpty, id.utf8.count <= longestID else { return nil }
+        return HTTPField(name: .lastEventID, value: id)
+    }
 }
