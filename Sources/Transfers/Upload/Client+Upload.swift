@@ -52,29 +52,15 @@ extension Client {
         // Before the digest, which is that of this version.
         let file = await request.body.fileVersion()
         let (length, version) = try await check(request, resuming, kind)
-        var save: (@Sendable (URL) -> Void)?
-        if let version, let launches = resuming.launches {
-            let target = UnfinishedUpload.Target(request)
-            save = { url in
-                launches.save(
-                    UnfinishedUpload(url: url, length: length, kind: kind, version: version, target: target)
-                )
-            }
-        }
         let run = UploadRun(
             client: self,
-            requests: UploadRequests(
-                creation: request,
-                kind: kind,
-                metadata: resuming.metadata,
-                length: length,
-                redactions: redactions
-            ),
+            request: request,
             resuming: resuming,
             kind: kind,
+            length: length,
+            version: version,
             file: file,
-            progress: context.uploadProgress.map { UploadProgress(total: length, $0) },
-            save: save
+            progress: context.uploadProgress.map { UploadProgress(total: length, $0) }
         )
         return try await run.run()
     }
@@ -92,10 +78,8 @@ extension Client {
         headers: HTTPFields = HTTPFields(),
         context: HTTPContext = HTTPContext()
     ) async throws {
-        let fields = headers.continuing(from: Origin(upload.target.url), to: upload.url, redactions)
-        var request = HTTPRequest(method: .delete, url: upload.url, headerFields: fields, context: context)
-        request.context.callShape = .continuingUpload(.delete)
-        upload.kind.addVersion(to: &request.headerFields)
+        var request = HTTPRequest(method: .delete, url: upload.url, headerFields: headers, context: context)
+        request.continueUpload(upload.kind, from: Origin(upload.target.url), to: upload.url, redactions)
         let url = request.url
         do {
             let response = try await send(request)

@@ -22,14 +22,6 @@ public struct UnfinishedUpload: Sendable, Hashable, Codable {
 
         init(_ request: HTTPRequest) { (method, url) = (request.method, request.url) }
     }
-
-    init(url: URL, length: Int64, kind: UploadProtocol, version: String, target: Target) {
-        self.url = url
-        self.length = length
-        self.kind = kind
-        self.version = version
-        self.target = target
-    }
 }
 
 extension UnfinishedUpload: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -13,14 +13,9 @@ struct UploadAnswer: Sendable {
     var hasVersion = false
 
     var isSuccess: Bool { 200..<300 ~= status }
+}
 
-    init(status: Int, offset: Int64? = nil, isComplete: Bool? = nil, hasVersion: Bool = false) {
-        self.status = status
-        self.offset = offset
-        self.isComplete = isComplete
-        self.hasVersion = hasVersion
-    }
-
+extension UploadAnswer {
     /// - Parameters:
     ///   - status: the status of a response or an interim response.
     ///   - fields: its fields.
@@ -30,20 +25,17 @@ struct UploadAnswer: Sendable {
         self.status = status.code
         offset = fields.uploadCount(.uploadOffset)
         length = fields.uploadCount(.uploadLength)
+        hasVersion = fields[kind.version.name] == kind.version.value
         switch kind {
         case .draft:
             if case .boolean(let value) = fields.uploadItem(.uploadComplete) { isComplete = value }
-            hasVersion = fields[.uploadDraftInteropVersion] == UploadProtocol.interopVersion
             limits = UploadLimits(draft: fields, now: now)
         case .tus:
-            hasVersion = fields[.tusResumable] == UploadProtocol.tusVersion
             limits.maxSize = fields.uploadCount("Tus-Max-Size")
             limits.expiry = fields.tusExpiry(now: now)
         }
     }
-}
 
-extension UploadAnswer {
     /// Whether the `Location` of a successful response to the creating request names the upload. In the response to a whole upload it
     /// may name what the server has made of the content.
     func namesUpload(_ kind: UploadProtocol, isWhole: Bool) -> Bool {
@@ -68,7 +60,7 @@ struct UploadLimits: Sendable, Equatable {
     ///
     /// - Parameter now: the time of arrival, in seconds since 1970.
     init(draft fields: HTTPFields, now: Int64) {
-        let values = fields[values: .uploadLimit]
+        let values = fields[values: "Upload-Limit"]
         guard !values.isEmpty, let members = StructuredField.dictionary(values.joined(separator: ",")) else { return }
         var found: [String: Int64] = [:]
         for name in ["max-size", "min-size", "max-append-size", "min-append-size", "max-age"] {

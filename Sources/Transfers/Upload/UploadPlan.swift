@@ -25,7 +25,7 @@ extension UploadStep {
     var part: Range<Int64>? {
         switch self {
         case .create(let part), .append(let part): part
-        case .askForOffset, .finish, .finishWithOffset, .giveUp, .giveUpAsRefused, .fail: nil
+        default: nil
         }
     }
 }
@@ -45,19 +45,15 @@ struct UploadOutcome: Sendable {
     var sent: Int64 = .max
 }
 
-extension UploadOutcome {
-    /// Whether the server has refused the content for its size.
-    fileprivate var isRefusalOfSize: Bool {
-        if case .answered(let answer) = end { answer.status == 413 && answer.isComplete != true } else { false }
-    }
-}
-
 extension UploadOutcome.End {
     /// Whether no server has seen any of the request.
     var sentNothing: Bool { if case .failed(_, sentNothing: true) = self { true } else { false } }
-}
 
-extension UploadOutcome.End {
+    /// Whether the server has refused the content for its size.
+    fileprivate var isRefusalOfSize: Bool {
+        if case .answered(let answer) = self { answer.status == 413 && answer.isComplete != true } else { false }
+    }
+
     /// The kind of failure, if the attempt makes no progress.
     fileprivate var failure: TransferPatience.Failure {
         guard case .answered(let answer) = self else { return .unanswered }
@@ -152,7 +148,7 @@ struct UploadPlan: Sendable {
         case .append(let part):
             note(part, outcome)
             step = afterPart(part, outcome.end)
-        case .finish, .finishWithOffset, .giveUp, .giveUpAsRefused, .fail: break
+        default: break
         }
         if let maxSize = limits.maxSize, maxSize < length, isOngoing { step = .fail(.tooLarge) }
     }
@@ -183,15 +179,10 @@ struct UploadPlan: Sendable {
     mutating func fail(_ fault: UploadFault) { step = .fail(fault) }
 
     /// Whether the step sends a request.
-    var isOngoing: Bool {
-        switch step {
-        case .create, .askForOffset, .append: true
-        case .finish, .finishWithOffset, .giveUp, .giveUpAsRefused, .fail: false
-        }
-    }
+    var isOngoing: Bool { step == .askForOffset || step.part != nil }
 
     private mutating func note(_ part: Range<Int64>, _ outcome: UploadOutcome) {
-        isRefused = outcome.isRefusalOfSize
+        isRefused = outcome.end.isRefusalOfSize
         sent = max(sent, part.lowerBound + min(part.upperBound - part.lowerBound, max(0, outcome.sent)))
     }
 }

@@ -17,51 +17,46 @@ final class UploadProgress: Sendable {
 
     /// Reports a number of bytes of the whole, if it is greater than those before.
     func report(_ completed: Int64) {
-        let completed = min(completed, total)
-        var next = state.withLock { $0.begin(completed) }
-        while let count = next {
-            handler(TransferProgress(completed: count, total: total))
-            let end = state.withLock { $0.end(count) }
-            next = end.next
-            for waiter in end.waiters { waiter.resume() }
+        let isFirst = state.withLock { state in
+            state.greatest = max(state.greatest, min(completed, total))
+            defer { state.isDelivering = true }
+            return !state.isDelivering
         }
+        guard isFirst else { return }
+        while let count = next() { handler(TransferProgress(completed: count, total: total)) }
+    }
+
+    /// The next count to deliver. Without one, resumes the tasks that wait for the last one.
+    private func next() -> Int64? {
+        let (count, waiters) = state.withLock { state in
+            if state.greatest > state.delivered {
+                state.delivered = state.greatest
+                return (state.greatest as Int64?, [CheckedContinuation<Void, Never>]())
+            }
+            state.isDelivering = false
+            defer { state.waiters = [] }
+            return (nil, state.waiters)
+        }
+        for waiter in waiters { waiter.resume() }
+        return count
     }
 
     /// Reports the total. Returns after the handler has got it, even from another thread.
     func finish() async {
         report(total)
         await withCheckedContinuation { waiter in
-            let isIdle = state.withLock { $0.waits(waiter) }
+            let isIdle = state.withLock { state in
+                if state.isDelivering { state.waiters.append(waiter) }
+                return !state.isDelivering
+            }
             if isIdle { waiter.resume() }
         }
     }
 
     private struct State {
-        private var greatest: Int64 = -1
-        private var isDelivering = false
-        private var waiters: [CheckedContinuation<Void, Never>] = []
-
-        /// Returns the count to deliver, unless it is old or another thread will deliver it.
-        mutating func begin(_ count: Int64) -> Int64? {
-            guard count > greatest else { return nil }
-            greatest = count
-            guard !isDelivering else { return nil }
-            isDelivering = true
-            return count
-        }
-
-        /// Returns the next count to deliver, or the tasks that wait for the last one.
-        mutating func end(_ count: Int64) -> (next: Int64?, waiters: [CheckedContinuation<Void, Never>]) {
-            if greatest > count { return (greatest, []) }
-            isDelivering = false
-            defer { waiters = [] }
-            return (nil, waiters)
-        }
-
-        /// Keeps a continuation while a thread delivers. Returns whether none does.
-        mutating func waits(_ waiter: CheckedContinuation<Void, Never>) -> Bool {
-            if isDelivering { waiters.append(waiter) }
-            return !isDelivering
-        }
+        var greatest: Int64 = -1
+        var delivered: Int64 = -1
+        var isDelivering = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
     }
 }

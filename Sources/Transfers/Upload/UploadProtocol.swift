@@ -2,82 +2,29 @@ internal import Foundation
 internal import Interceptors
 internal import InterceptorsSyntax
 
-/// A protocol for uploads that continue, as it appears in the fields of requests.
+/// A protocol for uploads that continue.
 enum UploadProtocol: String, Sendable, Codable {
     /// draft-ietf-httpbis-resumable-upload, interop version 8.
     case draft = "draft-8"
     /// tus 1.0.0 (tus.io).
     case tus = "tus-1.0"
 
-    /// The interop version of the draft (its Appendix "Draft Version Identification").
-    static let interopVersion = "8"
-    static let tusVersion = "1.0.0"
+    /// The field of each message that names the version. The draft's is in its Appendix "Draft Version Identification".
+    var version: (name: HTTPField.Name, value: String) {
+        switch self {
+        case .draft: ("Upload-Draft-Interop-Version", "8")
+        case .tus: ("Tus-Resumable", "1.0.0")
+        }
+    }
 
     /// The media type of a part.
-    private var partType: String { self == .draft ? "application/partial-upload" : "application/offset+octet-stream" }
-
-    /// Adds the field that each request needs.
-    func addVersion(to fields: inout HTTPFields) {
-        switch self {
-        case .draft: fields[.uploadDraftInteropVersion] = Self.interopVersion
-        case .tus: fields[.tusResumable] = Self.tusVersion
-        }
-    }
-
-    /// Adds the fields of the request that makes an upload.
-    ///
-    /// - Parameters:
-    ///   - part: the range of its content.
-    ///   - length: the number of bytes of the whole.
-    ///   - isComplete: whether the upload is complete with this request.
-    ///   - metadata: the `Upload-Metadata` of tus.
-    func addCreation(
-        of part: Range<Int64>,
-        length: Int64,
-        isComplete: Bool,
-        metadata: [String: String],
-        to fields: inout HTTPFields
-    ) {
-        addVersion(to: &fields)
-        fields[.uploadLength] = String(length)
-        switch self {
-        case .draft:
-            fields[.uploadComplete] = isComplete ? "?1" : "?0"
-            if !isComplete {
-                // These describe the content of one request.
-                fields.remove(.contentLength)
-                fields.remove("Content-Digest")
-                fields.remove("Content-MD5")
-            }
-        case .tus:
-            fields.removeAll { $0.name.isAboutContent && $0.name != .expect }
-            if !part.isEmpty { fields[.contentType] = partType }
-            if !metadata.isEmpty { fields["Upload-Metadata"] = Self.text(of: metadata) }
-        }
-    }
-
-    /// Adds the fields of a request that appends a part.
-    ///
-    /// - Parameters:
-    ///   - offset: the number of bytes before the part.
-    ///   - isLast: whether the upload is complete with the part.
-    func addPart(at offset: Int64, isLast: Bool, to fields: inout HTTPFields) {
-        addVersion(to: &fields)
-        fields[.contentType] = partType
-        fields[.uploadOffset] = String(offset)
-        if self == .draft { fields[.uploadComplete] = isLast ? "?1" : "?0" }
+    fileprivate var partType: String {
+        self == .draft ? "application/partial-upload" : "application/offset+octet-stream"
     }
 
     /// Whether `Upload-Metadata` can hold a name.
     static func isMetadataName(_ name: String) -> Bool {
         !name.isEmpty && name.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ",") }
-    }
-
-    private static func text(of metadata: [String: String]) -> String {
-        metadata.sorted { $0.key < $1.key }.map { name, value in
-            value.isEmpty ? name : "\(name) \(Data(value.utf8).base64EncodedString())"
-        }
-        .joined(separator: ",")
     }
 }
 
@@ -85,30 +32,108 @@ extension HTTPField.Name {
     static let uploadOffset: Self = "Upload-Offset"
     static let uploadLength: Self = "Upload-Length"
     static let uploadComplete: Self = "Upload-Complete"
-    static let uploadLimit: Self = "Upload-Limit"
-    static let uploadDraftInteropVersion: Self = "Upload-Draft-Interop-Version"
-    static let tusResumable: Self = "Tus-Resumable"
 }
 
-extension HTTPFields {
-    /// The fields of a call that also go with the requests that continue its upload: those about neither the content nor the state of
-    /// the target.
+// The requests of an upload.
+extension UploadRun {
+    /// The request of a step.
+    ///
+    /// - Parameter url: the URL of the upload.
+    /// - Throws: a `TransferError` if the step needs a URL, and the server hasn't named any.
+    func request(for step: UploadStep, to url: URL?) throws -> HTTPRequest {
+        if case .create(let part) = step { return try makingRequest(part) }
+        guard let url else { throw UploadFault.unsupported.error(of: request, nil) }
+        guard case .append(let part) = step else { return continuingRequest(.head, to: url) }
+        var request = continuingRequest(.patch, to: url)
+        request.body = try content(part)
+        request.headerFields[.contentType] = kind.partType
+        request.headerFields[.uploadOffset] = String(part.lowerBound)
+        if kind == .draft { request.headerFields[.uploadComplete] = part.upperBound == length ? "?1" : "?0" }
+        return request
+    }
+
+    func continuingRequest(_ method: HTTPRequest.Method, to url: URL) -> HTTPRequest {
+        var request = request
+        request.method = method
+        request.body = .empty
+        request.continueUpload(kind, from: Origin(self.request.url), to: url, client.redactions)
+        return request
+    }
+
+    private func makingRequest(_ part: Range<Int64>) throws -> HTTPRequest {
+        var request = request
+        // The same body as of an upload without a protocol, so that a file stays a file.
+        if part != 0..<length { request.body = try content(part) }
+        var fields = request.headerFields
+        fields[kind.version.name] = kind.version.value
+        switch kind {
+        case .draft where part.upperBound == length: fields[.uploadComplete] = "?1"
+        case .draft:
+            fields[.uploadComplete] = "?0"
+            // These describe the content of one request.
+            for name: HTTPField.Name in [.contentLength, "Content-Digest", "Content-MD5"] { fields.remove(name) }
+        case .tus:
+            fields.removeAll { $0.name.isAboutContent && $0.name != .expect }
+            if !part.isEmpty { fields[.contentType] = kind.partType }
+            let metadata = resuming.metadata.sorted { $0.key < $1.key }.map { name, value in
+                value.isEmpty ? name : "\(name) \(Data(value.utf8).base64EncodedString())"
+            }
+            if !metadata.isEmpty { fields["Upload-Metadata"] = metadata.joined(separator: ",") }
+        }
+        fields[.uploadLength] = String(length)
+        request.headerFields = fields
+        return request
+    }
+
+    private func content(_ part: Range<Int64>) throws -> HTTPBody {
+        if part.isEmpty { return .empty }
+        guard let body = request.body.content(in: part) else { throw TransportError.notSeekable(request) }
+        return body
+    }
+}
+
+extension HTTPRequest {
+    /// Makes this the request of a call that continues its upload. Its fields are then about neither the content nor the state of
+    /// the target. No cache answers a question for the offset, and a server that refuses a part may have kept some of it.
     ///
     /// - Parameters:
     ///   - origin: the origin of the call's target.
-    ///   - url: the URL of the upload. Another origin gets no credentials.
+    ///   - upload: the URL of the upload. Another origin gets no credentials.
     ///   - redactions: each decides which fields are credentials.
-    func continuing(from origin: Origin?, to url: URL, _ redactions: [Redaction]) -> HTTPFields {
-        var fields = self
-        fields.removeAll { $0.name.isAboutContent || Self.onlyOfCreation.contains($0.name) }
-        if origin != Origin(url) {
-            fields.removeAll { field in redactions.contains { $0.isBoundToOrigin(field.name) } }
+    mutating func continueUpload(
+        _ kind: UploadProtocol,
+        from origin: Origin?,
+        to upload: URL,
+        _ redactions: [Redaction]
+    ) {
+        url = upload
+        let isElsewhere = origin != Origin(upload)
+        headerFields.removeAll { field in
+            field.name.isAboutContent || Self.onlyOfCreation.contains(field.name)
+                || isElsewhere && redactions.contains { $0.isBoundToOrigin(field.name) }
         }
-        return fields
+        headerFields[kind.version.name] = kind.version.value
+        var shape = CallShape()
+        (shape.mayStore, shape.mayCompress, shape.mayGetIdempotencyKey, shape.refusalMeansNothingKept) = (
+            false, false, false, false
+        )
+        shape.mayResend = method == .head || method == .delete
+        context.callShape = shape
     }
 
     private static let onlyOfCreation: Set<HTTPField.Name> = [
         .idempotencyKey, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .ifRange, .range, .host,
         "Upload-Metadata", "Upload-Concat", "Want-Repr-Digest",
     ]
+}
+
+extension TransportError {
+    /// The error of an upload whose content can't be read from an offset. Nothing was sent.
+    static func notSeekable(_ request: HTTPRequest) -> TransportError {
+        TransportError(
+            .bodyNotReplayable,
+            "An upload that resumes reads its content from any offset, and a \(request.body) can't be read so. Use bytes, a file or HTTPBody.seekable.",
+            request: request
+        )
+    }
 }

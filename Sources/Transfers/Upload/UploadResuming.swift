@@ -36,17 +36,17 @@ public struct UploadResuming: Sendable {
     }
 
     let kind: UploadProtocol?
-    let creation: Creation
-    let metadata: [String: String]
-    let partLimit: Int64
-    let patience: Duration
+    var creation = Creation.withContent
+    var metadata: [String: String] = [:]
+    var partLimit = Int64.max
+    var patience = Duration.zero
     /// The number of consecutive responses without new bytes after which a call fails.
     package var answerLimit = TransferPatience.usualAnswers
-    let time: TimeSource
-    private(set) var launches: UploadLaunches?
+    var time = TimeSource.system
+    var launches: UploadLaunches?
 
     /// The upload is one request, and fails with it.
-    public static let never = Self(nil, .withContent, patience: .zero, time: .system)
+    public static let never = Self(kind: nil)
 
     /// The protocol of the Internet-Draft draft-ietf-httpbis-resumable-upload with the interop version 8. The first request has the
     /// content. The call fails after two minutes without new bytes at the server.
@@ -72,7 +72,7 @@ public struct UploadResuming: Sendable {
         patience: Duration = .seconds(120),
         time: TimeSource = .system
     ) -> Self {
-        Self(.draft, creation, partLimit: partLimit, patience: patience, time: time)
+        Self(kind: .draft, creation: creation, partLimit: max(1, partLimit), patience: patience, time: time)
     }
 
     /// The protocol tus 1.0 with its extension `creation`.
@@ -95,7 +95,14 @@ public struct UploadResuming: Sendable {
         patience: Duration = .seconds(120),
         time: TimeSource = .system
     ) -> Self {
-        Self(.tus, creation, metadata: metadata, partLimit: partLimit, patience: patience, time: time)
+        Self(
+            kind: .tus,
+            creation: creation,
+            metadata: metadata,
+            partLimit: max(1, partLimit),
+            patience: patience,
+            time: time
+        )
     }
 
     /// The upload can be continued in another launch of the program.
@@ -122,22 +129,6 @@ public struct UploadResuming: Sendable {
         var copy = self
         copy.launches = UploadLaunches(unfinished: unfinished, version: version, save: save)
         return copy
-    }
-
-    private init(
-        _ kind: UploadProtocol?,
-        _ creation: Creation,
-        metadata: [String: String] = [:],
-        partLimit: Int64 = .max,
-        patience: Duration,
-        time: TimeSource
-    ) {
-        self.kind = kind
-        self.creation = creation
-        self.metadata = metadata
-        self.partLimit = max(1, partLimit)
-        self.patience = patience
-        self.time = time
     }
 }
 

@@ -4,20 +4,21 @@ internal import InterceptorsSyntax
 
 /// One call of an upload: requests, each through the whole chain, until the server has the content.
 ///
-/// ``UploadPlan`` says which request comes next, ``UploadRequests`` makes it, and ``UploadReports`` keeps what the server says meanwhile.
+/// ``UploadPlan`` says which request comes next, and ``UploadReports`` keeps what the server says meanwhile.
 struct UploadRun: Sendable {
     let client: Client
-    let requests: UploadRequests
+    /// The request of the call, with the whole content.
+    let request: HTTPRequest
     let resuming: UploadResuming
     let kind: UploadProtocol
+    /// The number of bytes of the whole content.
+    let length: Int64
+    /// The version of the content, if a later launch may continue.
+    let version: String?
     /// The version of the file when the call began, if the content is a file.
     let file: FileVersion?
     let progress: UploadProgress?
-    /// Called with the URL of the upload as soon as the server has named it.
-    let save: (@Sendable (URL) -> Void)?
     private let call = CallNumber.next()
-
-    private var request: HTTPRequest { requests.creation }
 
     /// The end of a request.
     private typealias Exchange = Result<HTTPResponse, any Error>
@@ -38,7 +39,7 @@ struct UploadRun: Sendable {
         let unfinished = resuming.launches?.unfinished
         let plan = UploadPlan(
             kind,
-            length: requests.length,
+            length: length,
             resuming: resuming,
             isRepeatable: request.isRepeatable,
             isContinued: unfinished != nil
@@ -60,7 +61,7 @@ struct UploadRun: Sendable {
                 state.plan.stop()
                 return try await end(exchange, state)
             }
-            discard(exchange)
+            exchange.discard()
             if pause > .zero { try await resuming.time.clock.sleep(for: pause) }
         }
     }
@@ -68,35 +69,33 @@ struct UploadRun: Sendable {
     /// The result of the call after its last request.
     private func end(_ exchange: Exchange, _ state: State) async throws -> HTTPResponse {
         switch state.plan.step {
-        case .finish:
-            return try await result(try exchange.get(), state, isComplete: true)
+        case .finish: return try await result(try exchange.get(), isComplete: true)
         case .finishWithOffset:
-            discard(exchange)
-            if let question = state.question { return try await result(question, state, isComplete: true) }
-            throw error(.fail(.stalled), exchange)
+            exchange.discard()
+            if let question = state.question { return try await result(question, isComplete: true) }
+            throw UploadFault.stalled.error(of: request, exchange.response)
         case .giveUpAsRefused:
-            discard(exchange)
-            return try await end(byGivingUp: state.refusal ?? exchange, state)
+            exchange.discard()
+            return try await giveUp(state.refusal ?? exchange)
         case .fail(let fault):
-            let error = error(.fail(fault), exchange)
+            exchange.discard()
             await remove(after: fault, state)
-            throw error
-        case .giveUp, .create, .askForOffset, .append:
-            return try await end(byGivingUp: exchange, state)
+            throw fault.error(of: request, exchange.response)
+        case .giveUp, .create, .askForOffset, .append: return try await giveUp(exchange)
         }
     }
 
-    private func end(byGivingUp exchange: Exchange, _ state: State) async throws -> HTTPResponse {
-        if case .success(let response) = exchange, response.status.kind != .successful {
-            return try await result(response, state, isComplete: false)
-        }
-        throw error(.giveUp, exchange)
+    private func giveUp(_ exchange: Exchange) async throws -> HTTPResponse {
+        let response = try exchange.get()
+        guard response.status.kind == .successful else { return try await result(response, isComplete: false) }
+        response.body.discard()
+        throw UploadFault.stalled.error(of: request, response)
     }
 
     /// Sends the request of a step, and takes over its outcome.
     private func send(_ step: UploadStep, _ state: inout State) async throws -> Exchange {
         let watch = UploadWatch(state.naming, now: resuming.time.now, save: save)
-        var request = try requests.request(for: step, to: state.naming.url, state.plan)
+        var request = try request(for: step, to: state.naming.url)
         if case .create = step { request.context.callShape = watch.creationShape }
         request.context.callShape.call = call
         watch.observe(&request, from: step.part?.lowerBound ?? 0, kind, progress)
@@ -150,8 +149,12 @@ struct UploadRun: Sendable {
 }
 
 extension UploadRun {
-    private func discard(_ exchange: Exchange) {
-        if case .success(let response) = exchange { response.body.discard() }
+    /// Hands the upload to a later launch, as soon as the server has named it.
+    @Sendable
+    private func save(_ url: URL) {
+        guard let version, let launches = resuming.launches else { return }
+        let target = UnfinishedUpload.Target(request)
+        launches.save(UnfinishedUpload(url: url, length: length, kind: kind, version: version, target: target))
     }
 
     /// An exchange whose response can be read later. A stream is given up, because it would hold a connection meanwhile.
@@ -164,13 +167,9 @@ extension UploadRun {
     /// The wait before the next request; `nil` if the server asks for too long a wait, or the next attempt would end before it began.
     private func pause(_ plan: UploadPlan, _ exchange: Exchange) -> Duration? {
         guard plan.waits else { return .zero }
-        let response: HTTPResponse?
-        var refusal: (any TemporaryRefusal)?
-        switch exchange {
-        case .success(let answer): response = answer
-        case .failure(let error): (response, refusal) = (error.receivedResponse, error.temporaryRefusal)
-        }
-        guard let wait = plan.patience.wait(response, refusal, resuming.time) else { return nil }
+        let refusal: (any TemporaryRefusal)? =
+            if case .failure(let error) = exchange { error.temporaryRefusal } else { nil }
+        guard let wait = plan.patience.wait(exchange.response, refusal, resuming.time) else { return nil }
         if let left = request.context.remainingTime?(), left <= wait { return nil }
         return wait
     }
@@ -191,14 +190,15 @@ extension UploadRun {
     /// Removes an upload that nobody can continue. The caller gets the fault whether the server removes the upload or not.
     private func remove(after fault: UploadFault, _ state: State) async {
         guard let url = state.naming.url, fault.endsUpload(isOwn: resuming.launches?.unfinished == nil) else { return }
-        var request = requests.removal(of: url)
+        var request = continuingRequest(.delete, to: url)
+        request.context.uploadProgress = nil
         request.context.callShape.call = call
         let response = try? await client.send(request)
         response?.body.discard()
     }
 
     /// The response of a complete upload, or of the server's refusal.
-    private func result(_ response: HTTPResponse, _ state: State, isComplete: Bool) async throws -> HTTPResponse {
+    private func result(_ response: HTTPResponse, isComplete: Bool) async throws -> HTTPResponse {
         try await ResponseDecoding(decoder: client.decoder, method: request.method, url: request.url)
             .checkStatus(of: response, as: Data.self)
         guard isComplete else { return response }
@@ -209,18 +209,18 @@ extension UploadRun {
         await progress?.finish()
         return response
     }
+}
 
-    private func error(_ step: UploadStep, _ exchange: Exchange) -> any Error {
-        discard(exchange)
-        switch (step, exchange) {
-        case (.giveUp, .failure(let error)): return error
-        case (.fail(let fault), .success(let response)): return fault.error(of: request, response)
-        case (.fail(let fault), .failure(let error)):
-            return fault.error(of: request, error.receivedResponse)
-        case (_, .success(let response)): return UploadFault.stalled.error(of: request, response)
-        case (_, .failure(let error)): return error
+extension Result where Success == HTTPResponse, Failure == any Error {
+    /// The response, also that of an error.
+    fileprivate var response: HTTPResponse? {
+        switch self {
+        case .success(let response): response
+        case .failure(let error): error.receivedResponse
         }
     }
+
+    fileprivate func discard() { if case .success(let response) = self { response.body.discard() } }
 }
 
 extension HTTPRequest {

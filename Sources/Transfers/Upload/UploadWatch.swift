@@ -3,6 +3,31 @@ internal import Interceptors
 internal import InterceptorsSyntax
 internal import Synchronization
 
+/// The URL that a server gives an upload.
+struct UploadNaming: Sendable {
+    private(set) var url: URL?
+    /// The first fault in what the server said. The upload can't be resumed after it, but it can succeed.
+    private(set) var fault: UploadFault?
+
+    init(_ url: URL? = nil) { self.url = url }
+
+    /// Takes over the `Location` fields of a response or an interim response, if there are any.
+    ///
+    /// - Parameters:
+    ///   - base: the URL of the request that was answered.
+    ///   - target: the URL of the call. An upload over https never continues over http.
+    mutating func take(_ locations: [String], from base: URL, target: URL) {
+        guard !locations.isEmpty, fault == nil else { return }
+        guard Set(locations).count == 1, !locations[0].isEmpty, let found = LocationField.url(locations[0], from: base),
+            Origin(found) != nil
+        else { return fault = .locationInvalid }
+        let wasSecure = [target, base].contains { $0.scheme?.lowercased() == "https" }
+        if wasSecure, found.scheme?.lowercased() != "https" { return fault = .insecureLocation }
+        if let url, url.absoluteString != found.absoluteString { return fault = .locationChanged }
+        url = found
+    }
+}
+
 /// The server's reports on an upload before the response, and the part of the request that was sent.
 struct UploadReports: Sendable {
     var naming: UploadNaming
@@ -16,14 +41,14 @@ struct UploadReports: Sendable {
 /// Watches one request of an upload: its interim responses and its progress. The transport may call from any thread.
 final class UploadWatch: Sendable {
     private let state: Mutex<UploadReports>
-    private let save: (@Sendable (URL) -> Void)?
+    private let save: @Sendable (URL) -> Void
     private let now: @Sendable () -> Date
 
     /// - Parameters:
     ///   - naming: the URL of the upload, if the server has named it.
     ///   - now: returns the wall clock's time.
     ///   - save: called when the server names the upload.
-    init(_ naming: UploadNaming, now: @escaping @Sendable () -> Date, save: (@Sendable (URL) -> Void)?) {
+    init(_ naming: UploadNaming, now: @escaping @Sendable () -> Date, save: @escaping @Sendable (URL) -> Void) {
         state = Mutex(UploadReports(naming: naming))
         self.now = now
         self.save = save
@@ -87,6 +112,6 @@ final class UploadWatch: Sendable {
             reports.naming.take(locations, from: base, target: target)
             return before == nil ? reports.naming.url : nil
         }
-        if let named { save?(named) }
+        if let named { save(named) }
     }
 }
