@@ -46,13 +46,7 @@ let uploadResponseLimit = 64 * 1024
 public struct BackgroundTransferSession: Sendable {
     enum Kind: Sendable {
         case inProcess(over: (any Transport)?, limit: Int)
-        case system(SystemOptions)
-    }
-
-    struct SystemOptions: Sendable {
-        let isDiscretionary: Bool
-        let timeLimit: Duration
-        let fieldsOnRedirects: Set<HTTPField.Name>
+        case system(isDiscretionary: Bool, timeLimit: Duration, fieldsOnRedirects: Set<HTTPField.Name>)
     }
 
     let kind: Kind
@@ -96,11 +90,9 @@ public struct BackgroundTransferSession: Sendable {
     ) -> Self {
         Self(
             kind: .system(
-                SystemOptions(
-                    isDiscretionary: isDiscretionary,
-                    timeLimit: timeLimit,
-                    fieldsOnRedirects: fieldsOnRedirects
-                )
+                isDiscretionary: isDiscretionary,
+                timeLimit: timeLimit,
+                fieldsOnRedirects: fieldsOnRedirects
             )
         )
     }
@@ -112,15 +104,12 @@ extension BackgroundTransferSession {
     /// - Throws: ``TransferError`` with `unsupported` if the system has no such session, or if the session can't replace
     ///   the client's transport.
     func replacement(of client: Client) throws(TransferError) -> SessionReplacement? {
-        guard case .system(let options) = kind else { return nil }
-        let replacement = try SessionReplacement(of: client, fieldsOnRedirects: options.fieldsOnRedirects)
+        guard case .system(_, _, let fieldsOnRedirects) = kind else { return nil }
+        let replacement = try SessionReplacement(of: client, fieldsOnRedirects: fieldsOnRedirects)
         #if canImport(Darwin)
         return replacement
         #else
-        throw TransferError(
-            .unsupported,
-            "Only Apple's platforms have background sessions: use .inProcess()."
-        )
+        throw TransferError(.unsupported, "Only Apple's platforms have background sessions: use .inProcess().")
         #endif
     }
 }
@@ -148,16 +137,18 @@ extension TransferCore {
                 }
             }
             handle(.listed([], isFinal: true))
-        case .system(let options):
-            #if canImport(Darwin)
+        #if canImport(Darwin)
+        case .system(let isDiscretionary, let timeLimit, _):
             // Otherwise `replacement(of:)` has thrown.
             guard let transport = client.ends.first as? URLSessionTransport else { return }
-            open { SystemSession(identifier, options, replacing: transport) { self.receive($0) } }
+            open {
+                SystemSession(identifier, isDiscretionary, timeLimit, replacing: transport) { self.receive($0) }
+            }
             Task { await match(clock) }
-            #else
-            // `replacement(of:)` has thrown.
-            _ = options
-            #endif
+        #else
+        // `replacement(of:)` has thrown.
+        case .system: break
+        #endif
         }
     }
 

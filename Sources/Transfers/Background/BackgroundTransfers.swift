@@ -65,12 +65,11 @@ public final class BackgroundTransfers: Sendable {
     ) throws {
         let replacement = try session.replacement(of: client)
         let settings = TransferCore.Settings(
-            preparation: RequestPreparation(client),
+            preparation: RequestPreparation(client, replacement: replacement),
             random: time.random,
             renewing: renewing,
             report: report,
-            onEnd: onEnd,
-            replacement: replacement
+            onEnd: onEnd
         )
         let folder = TransferFolder(url: try folder ?? TransferFolder.usual(for: identifier))
         try folder.create()

@@ -14,9 +14,7 @@ final class InProcessSession: BackgroundSession {
 
     private struct State {
         var waiting: [Job] = []
-        var running: [TransferTask: Task<Void, Never>?] = [:]
-        /// Tasks that were cancelled before their work was stored.
-        var cancelled: Set<TransferTask> = []
+        var running: [TransferTask: Task<Void, Never>] = [:]
         var isClosed = false
     }
 
@@ -54,9 +52,7 @@ final class InProcessSession: BackgroundSession {
     func cancel(_ task: TransferTask) {
         let running = state.withLock { state in
             state.waiting.removeAll { $0.task == task }
-            // The job may have been taken, and its work not stored yet.
-            if case .some(nil) = state.running[task] { state.cancelled.insert(task) }
-            return state.running[task] ?? nil
+            return state.running[task]
         }
         running?.cancel()
     }
@@ -70,72 +66,51 @@ final class InProcessSession: BackgroundSession {
     func close() {
         let running = state.withLock { state in
             (state.isClosed, state.waiting) = (true, [])
-            return state.running.values.compactMap(\.self)
+            return Array(state.running.values)
         }
         for task in running { task.cancel() }
     }
 
     /// Starts the jobs for which there is room.
     private func runNext() {
-        while let job = next() {
-            // An unstructured task, because a transfer outlives the call that enqueues it.
-            let work = Task {
-                await run(job)
-                state.withLock { _ = $0.running.removeValue(forKey: job.task) }
-                runNext()
-            }
-            let isCancelled = state.withLock { state in
-                // The job may have ended already.
-                if state.running[job.task] != nil { state.running[job.task] = .some(work) }
-                return state.cancelled.remove(job.task) != nil || state.isClosed
-            }
-            if isCancelled { work.cancel() }
-        }
-    }
-
-    private func next() -> Job? {
         state.withLock { state in
-            guard !state.isClosed, state.running.count < limit, !state.waiting.isEmpty else { return nil }
-            let job = state.waiting.removeFirst()
-            state.running[job.task] = .some(nil)
-            return job
+            while !state.isClosed, state.running.count < limit, !state.waiting.isEmpty {
+                let job = state.waiting.removeFirst()
+                // An unstructured task, because a transfer outlives the call that enqueues it.
+                state.running[job.task] = Task {
+                    await run(job)
+                    self.state.withLock { _ = $0.running.removeValue(forKey: job.task) }
+                    runNext()
+                }
+            }
         }
     }
 
     @concurrent
     private func run(_ job: Job) async {
         do {
-            try await job.isUpload ? upload(job) : download(job)
+            let report = { @Sendable [receive] in receive(.progressed(job.task, $0)) }
+            var request = job.request
+            request.context.responseBody = .streamed
+            request.context.uploadProgress = job.isUpload ? report : nil
+            request.context.downloadProgress = job.isUpload ? nil : report
+            let response = try await chain.send(request)
+            let kept = Self.kept(response, of: job)
+            var content = Data()
+            if job.isUpload {
+                content = try await Self.beginning(of: response.body)
+            } else if kept.status / 100 == 2 {
+                let file = folder.incoming(of: job.task.id)
+                try await response.body.write(to: file, upTo: .max)
+                receive(.downloaded(job.task, kept, file))
+                try? FileManager.default.removeItem(at: file)
+            } else {
+                response.body.discard()
+            }
+            receive(.completed(job.task, kept, failure: nil, content: content))
         } catch {
             receive(.completed(job.task, nil, failure: Self.failure(error), content: Data()))
         }
-    }
-
-    private func upload(_ job: Job) async throws {
-        var request = job.request
-        request.context.responseBody = .streamed
-        request.context.uploadProgress = { [receive] in receive(.progressed(job.task, $0)) }
-        request.context.downloadProgress = nil
-        let response = try await chain.send(request)
-        let content = try await Self.beginning(of: response.body)
-        receive(.completed(job.task, Self.kept(response, of: job), failure: nil, content: content))
-    }
-
-    private func download(_ job: Job) async throws {
-        var request = job.request
-        request.context.responseBody = .streamed
-        request.context.downloadProgress = { [receive] in receive(.progressed(job.task, $0)) }
-        let response = try await chain.send(request)
-        let kept = Self.kept(response, of: job)
-        if kept.status / 100 == 2 {
-            let file = folder.incoming(of: job.task.id)
-            try await response.body.write(to: file, upTo: .max)
-            receive(.downloaded(job.task, kept, file))
-            try? FileManager.default.removeItem(at: file)
-        } else {
-            response.body.discard()
-        }
-        receive(.completed(job.task, kept, failure: nil, content: Data()))
     }
 
     private static func beginning(of body: HTTPBody) async throws -> Data {

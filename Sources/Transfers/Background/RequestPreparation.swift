@@ -15,16 +15,14 @@ struct RequestPreparation: Sendable {
         let response: HTTPResponse
         /// The token that the server rejected, if it is known: the earlier attempt may be of another launch.
         let token: SentToken?
-
-        init(_ response: HTTPResponse, of token: SentToken?) {
-            self.response = response
-            self.token = token
-        }
     }
 
     private let client: Client
+    private let replacement: SessionReplacement?
 
-    init(_ client: Client) {
+    /// - Parameter replacement: the conditions of the system's session; `nil` if the process runs the transfers.
+    init(_ client: Client, replacement: SessionReplacement? = nil) {
+        self.replacement = replacement
         self.client = Client(
             baseURL: client.baseURL,
             interceptors: client.chain.interceptors,
@@ -53,7 +51,8 @@ struct RequestPreparation: Sendable {
     /// Returns the request as the chain would send it.
     ///
     /// - Parameter rejection: the 401 to the earlier attempt, if any.
-    /// - Throws: ``TransferError`` with `answeredByChain`; errors of the chain, such as that of a refresh.
+    /// - Throws: ``TransferError`` with `answeredByChain`, or with `unsupported` if the system's session can't send it; errors of
+    ///   the chain, such as that of a refresh.
     func prepare(_ request: HTTPRequest, after rejection: Rejection? = nil) async throws -> HTTPRequest {
         let capture = RequestCapture(rejection: rejection)
         var given = request
@@ -87,6 +86,7 @@ struct RequestPreparation: Sendable {
         prepared.context.timeouts = nil
         prepared.context.deadline = nil
         try prepared.validate()
+        try replacement?.check(prepared)
         return prepared
     }
 }

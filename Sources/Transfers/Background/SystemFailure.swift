@@ -12,26 +12,24 @@ enum SystemFailure {
     /// - Parameter hasHead: whether the head of a response had arrived.
     static func failure(_ error: any Error, hasHead: Bool) -> TransferFailure {
         let system = error as NSError
-        if system.domain == NSURLErrorDomain {
-            switch system.code {
-            case NSURLErrorCancelled:
-                let reason = (system.userInfo[NSURLErrorBackgroundTaskCancelledReasonKey] as? NSNumber)?.intValue
-                let message = "The system cancelled the transfer \(text(ofReason: reason)). Enqueue it again."
-                return TransferFailure(.cancelledBySystem, message)
-            case NSURLErrorBackgroundSessionWasDisconnected:
-                let message = "The system's service for background transfers ended. Enqueue the transfer again."
-                return TransferFailure(.transferLost, message)
-            case NSURLErrorBackgroundSessionInUseByAnotherProcess:
-                let message =
-                    "Another process has a background session with this identifier. Give each app its own identifier."
-                return TransferFailure(.identifierInUse, message)
-            case NSURLErrorBackgroundSessionRequiresSharedContainer:
-                return TransferFailure(.unsupported, "A background session of an app extension isn't supported.")
-            default: break
-            }
+        switch system.domain == NSURLErrorDomain ? system.code : 0 {
+        case NSURLErrorCancelled:
+            let reason = (system.userInfo[NSURLErrorBackgroundTaskCancelledReasonKey] as? NSNumber)?.intValue
+            let message = "The system cancelled the transfer \(text(ofReason: reason)). Enqueue it again."
+            return TransferFailure(.cancelledBySystem, message)
+        case NSURLErrorBackgroundSessionWasDisconnected:
+            let message = "The system's service for background transfers ended. Enqueue the transfer again."
+            return TransferFailure(.transferLost, message)
+        case NSURLErrorBackgroundSessionInUseByAnotherProcess:
+            let message =
+                "Another process has a background session with this identifier. Give each app its own identifier."
+            return TransferFailure(.identifierInUse, message)
+        case NSURLErrorBackgroundSessionRequiresSharedContainer:
+            return TransferFailure(.unsupported, "A background session of an app extension isn't supported.")
+        default:
+            let failure = SessionFailure.error(error, hasHead: hasHead)
+            return TransferFailure(failure.code, failure.message)
         }
-        let failure = SessionFailure.error(error, hasHead: hasHead)
-        return TransferFailure(failure.code, failure.message)
     }
 
     /// The numbers are those of `URLError.BackgroundTaskCancelledReason`.

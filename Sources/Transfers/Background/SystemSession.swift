@@ -13,20 +13,22 @@ final class SystemSession: BackgroundSession {
 
     /// - Parameters:
     ///   - identifier: names the session across launches.
-    ///   - options: the session's own options.
+    ///   - isDiscretionary: whether the system waits for a good moment.
+    ///   - timeLimit: the longest time of one attempt.
     ///   - transport: the client's transport, whose settings the session takes over.
     ///   - receive: gets the session's reports, those about earlier launches too.
     init(
         _ identifier: String,
-        _ options: BackgroundTransferSession.SystemOptions,
+        _ isDiscretionary: Bool,
+        _ timeLimit: Duration,
         replacing transport: URLSessionTransport,
         receive: @escaping SessionReceiver
     ) {
         self.transport = transport
         let configuration = transport.configured(.background(withIdentifier: identifier))
-        if options.isDiscretionary { configuration.isDiscretionary = true }
+        if isDiscretionary { configuration.isDiscretionary = true }
         configuration.sessionSendsLaunchEvents = true
-        configuration.timeoutIntervalForResource = max(1, Double(options.timeLimit.components.seconds))
+        configuration.timeoutIntervalForResource = max(1, Double(timeLimit.components.seconds))
         delegate = SystemSessionDelegate(receive)
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }

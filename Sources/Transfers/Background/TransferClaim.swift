@@ -2,16 +2,6 @@ internal import Foundation
 internal import Interceptors
 internal import Synchronization
 
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#endif
-
 /// The claim of one ``BackgroundTransfers`` on its identifier and on its folder. Two of them would end each other's transfers.
 struct TransferClaim: Sendable {
     private struct Claimed {
@@ -34,7 +24,11 @@ struct TransferClaim: Sendable {
         self.identifier = identifier
         self.path = path
         try Self.claimed.withLock { claimed in
-            guard !claimed.identifiers.contains(identifier) else { throw Self.identifierInUse(identifier) }
+            guard !claimed.identifiers.contains(identifier) else {
+                let message =
+                    "The process has BackgroundTransfers with the identifier \(identifier) already. Create one, and share it."
+                throw TransferError(.identifierInUse, message)
+            }
             guard claimed.folders[path] == nil else { throw Self.folderInUse(path) }
             claimed.folders[path] = .some(try Self.lock(path))
             claimed.identifiers.insert(identifier)
@@ -67,13 +61,6 @@ struct TransferClaim: Sendable {
         case .busy: throw folderInUse(path)
         }
         #endif
-    }
-
-    private static func identifierInUse(_ identifier: String) -> TransferError {
-        TransferError(
-            .identifierInUse,
-            "The process has BackgroundTransfers with the identifier \(identifier) already. Create one, and share it."
-        )
     }
 
     private static func folderInUse(_ path: String) -> TransferError {

@@ -8,8 +8,7 @@ internal import Synchronization
 /// system hands over exists only until the delegate's method returns. Everything else happens outside the lock.
 final class TransferCore: Sendable {
     private struct State {
-        var machine: TransferMachine
-        var folder: TransferFolder
+        var machine: TransferMachine<TransferFolder>
         var isClosed = false
         /// The ends to deliver, one after another.
         var ends: [BackgroundTransfer.End] = []
@@ -34,17 +33,6 @@ final class TransferCore: Sendable {
         let renewing: (@Sendable (BackgroundTransfer.End) async throws -> HTTPRequest?)?
         let report: @Sendable (any Error) -> Void
         let onEnd: @Sendable (BackgroundTransfer.End) async -> Void
-        /// The conditions of the system's session; `nil` if the process runs the transfers.
-        let replacement: SessionReplacement?
-
-        func prepare(
-            _ request: HTTPRequest,
-            after rejection: RequestPreparation.Rejection? = nil
-        ) async throws -> HTTPRequest {
-            let prepared = try await preparation.prepare(request, after: rejection)
-            try replacement?.check(prepared)
-            return prepared
-        }
     }
 
     let settings: Settings
@@ -55,8 +43,8 @@ final class TransferCore: Sendable {
     init(_ settings: Settings, folder: TransferFolder, maxAttempts: Int) throws {
         self.settings = settings
         let records = try folder.open { settings.report($0.error) }
-        let machine = TransferMachine(records, maxAttempts: settings.renewing == nil ? 1 : max(1, maxAttempts))
-        state = Mutex(State(machine: machine, folder: folder))
+        let maxAttempts = settings.renewing == nil ? 1 : max(1, maxAttempts)
+        state = Mutex(State(machine: TransferMachine(records, in: folder, maxAttempts: maxAttempts)))
     }
 
     /// Begins to receive and to deliver. A session may report as soon as it is made, when the machine has its records.
@@ -93,9 +81,7 @@ final class TransferCore: Sendable {
     }
 
     private func effects(of event: TransferEvent) -> [TransferEffect] {
-        state.withLock { state in
-            state.isClosed ? [] : state.machine.handle(event, in: &state.folder)
-        }
+        state.withLock { $0.isClosed ? [] : $0.machine.handle(event) }
     }
 
     private func perform(_ effect: TransferEffect) {
@@ -113,8 +99,6 @@ final class TransferCore: Sendable {
                 waiter?.finish()
             }
         case .report(let failure): settings.report(failure.error)
-        // The machine's storage has performed these.
-        case .write, .remove, .stage, .place: break
         }
     }
 }
@@ -148,7 +132,7 @@ extension TransferCore {
     /// Moves a received file beside its destination, unless it will be dropped: outside the lock, because another volume gets a
     /// copy, for which calls of the app would wait.
     private func bring(_ file: URL, of task: TransferTask, _ response: TransferResponse) -> URL? {
-        let (folder, record) = state.withLock { ($0.folder, $0.machine.record(of: task)) }
+        let (folder, record) = state.withLock { ($0.machine.storage, $0.machine.record(of: task)) }
         guard let record, response.failure(allowsOtherOrigins: record.allowsOtherOrigins) == nil else { return nil }
         return folder.bring(file, for: record)
     }
@@ -236,7 +220,7 @@ extension TransferCore {
         allowsOtherOrigins: Bool
     ) async throws -> BackgroundTransfer {
         if let destination { try Self.check(destination, request) }
-        let prepared = try await settings.prepare(request)
+        let prepared = try await settings.preparation.prepare(request)
         let record = TransferRecord(
             id: Self.newID(settings.random),
             destination: destination.map { StoredPath($0) },
@@ -256,24 +240,29 @@ extension TransferCore {
                 if let destination = record.destination, state.machine.isDownloading(to: destination) {
                     throw Self.busy(destination.url, request)
                 }
-                try state.folder.write(record)
-                return state.machine.handle(.enqueued(record), in: &state.folder)
+                try state.machine.storage.write(record)
+                return state.machine.handle(.enqueued(record))
             }
         } catch {
-            try? state.withLock { try $0.folder.remove(record) }
+            try? state.withLock { try $0.machine.storage.remove(record) }
             throw error
         }
         for effect in effects { perform(effect) }
-        state.withLock { $0.tokens[record.transferID] = SentToken(request) }
         do {
-            try current?.start(record.task, request, upload: upload)
+            try start(record.task, request, upload)
         } catch {
             state.withLock { _ = $0.tokens.removeValue(forKey: record.transferID) }
             handle(.notStarted(record.task))
             throw error
         }
-        handle(.started(record.task))
         return record.transfer
+    }
+
+    /// Gives an attempt to the session.
+    private func start(_ task: TransferTask, _ request: HTTPRequest, _ upload: URL?) throws {
+        state.withLock { $0.tokens[task.id] = SentToken(request) }
+        try current?.start(task, request, upload: upload)
+        handle(.started(task))
     }
 
     private func renew(_ record: TransferRecord, _ failure: TransferFailure) {
@@ -284,9 +273,10 @@ extension TransferCore {
                 let end = BackgroundTransfer.End(transfer: record.failedTransfer, result: .failure(failure.error))
                 guard let request = try await renewing(end) else { return handle(.notRenewed(record.task)) }
                 let rejection = failure.rejection.map { response in
-                    RequestPreparation.Rejection(response, of: state.withLock { $0.tokens[record.transferID] })
+                    let token = state.withLock { $0.tokens[record.transferID] }
+                    return RequestPreparation.Rejection(response: response, token: token)
                 }
-                let prepared = try await settings.prepare(request, after: rejection)
+                let prepared = try await settings.preparation.prepare(request, after: rejection)
                 try await start(record, prepared)
             } catch {
                 settings.report(error)
@@ -300,9 +290,7 @@ extension TransferCore {
         guard try isCurrent(record) else { return }
         let (request, upload) = try await content(of: request, for: record)
         guard try isCurrent(record) else { return }
-        state.withLock { $0.tokens[record.transferID] = SentToken(request) }
-        try current?.start(record.task, request, upload: upload)
-        handle(.started(record.task))
+        try start(record.task, request, upload)
     }
 
     /// Whether an attempt may start. If the transfer has been cancelled, removes its content, which may have been written since.
@@ -311,7 +299,7 @@ extension TransferCore {
             // After a close, the files belong to the next launch.
             if state.isClosed { return false }
             if state.machine.isCurrent(record.task) { return true }
-            try state.folder.removeUpload(of: record.transferID)
+            try state.machine.storage.removeUpload(of: record.transferID)
             return false
         }
     }
@@ -334,7 +322,7 @@ extension TransferCore {
             throw unsupported("An upload needs a method with content, such as PUT or POST.", request)
         }
         if let file = request.body.file { return (request, file) }
-        let file = state.withLock { $0.folder.upload(of: record.transferID) }
+        let file = state.withLock { $0.machine.storage.upload(of: record.transferID) }
         var request = request
         // The app's content, which others mustn't read if the app has chosen a folder that they can read.
         try await request.body.write(to: file, upTo: .max, permissions: 0o600)

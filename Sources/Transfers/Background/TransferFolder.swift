@@ -112,7 +112,7 @@ struct TransferFolder: TransferStorage, Sendable {
             || extensions.contains((name as NSString).pathExtension)
     }
 
-    private static let extensions: Set = ["json", "upload", "incoming"]
+    private static let extensions = ["json", "upload", "incoming"]
 
     /// `nil` for a damaged record.
     private func read(_ name: String) throws(TransportError) -> TransferRecord? {
@@ -148,12 +148,10 @@ struct TransferFolder: TransferStorage, Sendable {
     }
 
     func remove(_ record: TransferRecord) throws {
-        let names = ["\(record.id).json", "\(record.id).upload", "\(record.id).incoming"]
-        var paths = names.map { url.appending(path: $0).path }
-        paths += [Self.hidden(record), Self.near(record)].compactMap { $0?.path }
-        for path in paths {
+        let own = Self.extensions.map { url.appending(path: "\(record.id).\($0)") }
+        for file in own + [Self.hidden(record), Self.near(record)].compactMap(\.self) {
             do throws(SystemCallFailure) {
-                try FileName.remove(path)
+                try FileName.remove(file.path)
             } catch {
                 throw TransportError(.unwritableFile, error.sentence)
             }
@@ -210,12 +208,12 @@ struct TransferFolder: TransferStorage, Sendable {
     }
 
     /// The name of a complete file before the rename.
-    private static func hidden(_ record: TransferRecord) -> URL? {
-        record.destination?.url.deletingLastPathComponent().appending(path: ".\(record.id).download")
-    }
+    private static func hidden(_ record: TransferRecord) -> URL? { sibling(of: record, "download") }
 
     /// The name of a received file before the record accepts it.
-    private static func near(_ record: TransferRecord) -> URL? {
-        record.destination?.url.deletingLastPathComponent().appending(path: ".\(record.id).received")
+    private static func near(_ record: TransferRecord) -> URL? { sibling(of: record, "received") }
+
+    private static func sibling(of record: TransferRecord, _ ending: String) -> URL? {
+        record.destination?.url.deletingLastPathComponent().appending(path: ".\(record.id).\(ending)")
     }
 }

@@ -18,8 +18,6 @@ enum TransferEvent: Sendable {
     case progressed(TransferTask)
     /// The content of a response is in a file, which exists only during this event.
     case downloaded(TransferTask, TransferResponse, URL)
-    case staged(TransferTask, TransferResponse, failure: TransferFailure?)
-    case placed(TransferTask, failure: TransferFailure?)
     /// A task ended. Without a failure and a response, nothing is known about its outcome.
     case completed(TransferTask, TransferResponse?, failure: TransferFailure?)
     case cancelled(BackgroundTransfer.ID)
@@ -56,12 +54,6 @@ struct ListedTask: Sendable, Hashable {
 
 /// The work that the owner of a ``TransferMachine`` does for it.
 enum TransferEffect: Sendable, Hashable {
-    // These change the disk, in the order in which they are given. The machine gets the outcome of `stage` and `place`.
-    case write(TransferRecord)
-    case remove(TransferRecord)
-    case stage(TransferRecord, TransferResponse, URL)
-    case place(TransferRecord, TransferResponse)
-    // These don't.
     case cancel(TransferTask)
     case cancelNumber(Int)
     case resumeNumber(Int)
@@ -74,7 +66,7 @@ enum TransferEffect: Sendable, Hashable {
     case report(TransferFailure)
 }
 
-/// The transfers of one identifier, without I/O: events in, effects out.
+/// The transfers of one identifier, without I/O except for their files: events in, effects out.
 ///
 /// A transfer's record is on disk from before its task exists until its end was delivered, so a killed process forgets none. Each
 /// attempt has another task. Events of an earlier attempt, and events after the end, change nothing.
@@ -84,7 +76,7 @@ enum TransferEffect: Sendable, Hashable {
 ///   ▲  ╰─ failure, cancelled, upload completed ──▲
 ///   ╰── renewing ◀── failure with a fresh request to try
 /// ```
-struct TransferMachine: Sendable {
+struct TransferMachine<Storage: TransferStorage>: Sendable {
     private struct Entry: Sendable {
         var record: TransferRecord
         /// Whether this process has seen a sign of the attempt's task, or is about to start it.
@@ -95,15 +87,19 @@ struct TransferMachine: Sendable {
         var isDelivering = false
     }
 
+    var storage: Storage
     /// The highest number of attempts of a transfer.
     private let maxAttempts: Int
+    /// The effects of the event that is being handled.
+    private var effects: [TransferEffect] = []
     private var entries: [BackgroundTransfer.ID: Entry] = [:]
     private var waits = WakeWaits()
     /// The transfers that were forgotten before the final list, which may still have their tasks.
     private var forgotten: Set<BackgroundTransfer.ID>? = []
 
     /// - Parameter maxAttempts: 1 if failed transfers aren't renewed.
-    init(_ records: [TransferRecord], maxAttempts: Int) {
+    init(_ records: [TransferRecord], in storage: Storage, maxAttempts: Int) {
+        self.storage = storage
         self.maxAttempts = maxAttempts
         for record in records { entries[record.transferID] = Entry(record: record, isSeen: false) }
     }
@@ -124,60 +120,65 @@ struct TransferMachine: Sendable {
         entries[task.id].map { $0.record.task == task && $0.record.phase.isOpen } ?? false
     }
 
-    mutating func handle(_ event: TransferEvent) -> [TransferEffect] { respond(to: event) + resumeIfIdle() }
+    /// Handles an event, changes the files, and returns the effects.
+    mutating func handle(_ event: TransferEvent) -> [TransferEffect] {
+        respond(to: event)
+        resumeIfIdle()
+        defer { effects = [] }
+        return effects
+    }
 
-    private mutating func respond(to event: TransferEvent) -> [TransferEffect] {
+    private mutating func respond(to event: TransferEvent) {
         switch event {
-        case .launched: return launch()
+        case .launched: launch()
         case .listed(let tasks, let isFinal):
-            let effects = tasks.flatMap { match($0) }
-            return isFinal ? effects + endLost() : effects
+            for task in tasks { match(task) }
+            if isFinal { endLost() }
         case .enqueued(let record): entries[record.transferID] = Entry(record: record, isSeen: true)
-        case .started(let task): return start(task)
-        case .notStarted(let task): if let entry = open(task) { return forget(entry.record) }
-        case .notRenewed(let task): if let entry = open(task) { return giveUpRenewal(entry) }
-        case .progressed(let task): if open(task) != nil { entries[task.id]?.isSeen = true }
-        case .downloaded(let task, let response, let file): return receive(task, response, file)
-        case .staged(let task, let response, let failure): return stage(task, response, failure)
-        case .placed(let task, let failure): return place(task, failure)
-        case .completed(let task, let response, let failure): return complete(task, response, failure)
-        case .cancelled(let id): return cancel(id)
-        case .delivered(let id):
-            if let entry = entries[id], entry.record.phase.isEnd { return forget(entry.record) }
-        case .awaited(let number): return waits.begin(number) ? [.compare(number)] : []
+        case .started(let task): start(task)
+        case .notStarted(let task): if let record = record(of: task) { forget(record) }
+        case .notRenewed(let task): if let record = record(of: task) { giveUpRenewal(record) }
+        case .progressed(let task): if isCurrent(task) { entries[task.id]?.isSeen = true }
+        case .downloaded(let task, let response, let file): receive(task, response, file)
+        case .completed(let task, let response, let failure): complete(task, response, failure)
+        case .cancelled(let id): cancel(id)
+        case .delivered(let id): if let record = entries[id]?.record, record.phase.isEnd { forget(record) }
+        case .awaited(let number): if waits.begin(number) { effects.append(.compare(number)) }
         case .compared(let number, let tasks): compare(number, tasks)
         case .abandoned(let number): waits.abandon(number)
         case .eventsFinished: waits.finishEvents()
         case .invalidated(let failure):
             waits.finishEvents()
-            return [.report(failure)] + records.filter { isCurrent($0.task) }.flatMap { fail($0, failure) }
+            effects.append(.report(failure))
+            for record in records where isCurrent(record.task) { fail(record, failure) }
         }
-        return []
     }
 }
 
 // Starting.
 extension TransferMachine {
-    private mutating func launch() -> [TransferEffect] {
-        records.flatMap { record -> [TransferEffect] in
+    private mutating func launch() {
+        for record in records {
             switch record.phase {
-            case .staged(let response): [.place(record, response)]
+            case .staged(let response): place(record, response)
             case .ended(let ending): deliver(record, ending)
-            case .enqueued, .renewing: []
+            case .enqueued, .renewing: break
             }
         }
     }
 
-    private mutating func match(_ listed: ListedTask) -> [TransferEffect] {
-        if let id = listed.task?.id, forgotten?.contains(id) == true { return [] }
+    private mutating func match(_ listed: ListedTask) {
+        if let id = listed.task?.id, forgotten?.contains(id) == true { return }
         guard let task = listed.task, let record = entries[task.id]?.record else {
             let message =
                 "A task of the session has no record on disk, so nobody could receive its outcome. It was cancelled."
-            return [.cancelNumber(listed.number), .report(TransferFailure(.transferLost, message))]
+            effects += [.cancelNumber(listed.number), .report(TransferFailure(.transferLost, message))]
+            return
         }
-        guard record.task == task, record.phase.isOpen else { return [.cancelNumber(listed.number)] }
+        guard record.task == task, record.phase.isOpen else { return effects.append(.cancelNumber(listed.number)) }
+        start(task)
         // The process ended between creating the task and resuming it.
-        return start(task) + (listed.state == .suspended ? [.resumeNumber(listed.number)] : [])
+        if listed.state == .suspended { effects.append(.resumeNumber(listed.number)) }
     }
 
     private mutating func compare(_ number: Int, _ tasks: [ListedTask]) {
@@ -185,131 +186,124 @@ extension TransferMachine {
         waits.compare(number, Set(records.filter(\.phase.isOpen).map(\.task)).subtracting(present))
     }
 
-    private mutating func start(_ task: TransferTask) -> [TransferEffect] {
+    private mutating func start(_ task: TransferTask) {
         // Cancelled before the session had the task.
-        guard var record = open(task)?.record else { return [.cancel(task)] }
+        guard var record = record(of: task) else { return effects.append(.cancel(task)) }
         entries[task.id]?.isSeen = true
         entries[task.id]?.isRenewing = false
         waits.start(task)
-        guard case .renewing = record.phase else { return [] }
+        guard case .renewing = record.phase else { return }
         record.phase = .enqueued
-        return write(record)
+        write(record)
     }
 
-    private mutating func endLost() -> [TransferEffect] {
+    private mutating func endLost() {
         forgotten = nil
-        return records.flatMap { record -> [TransferEffect] in
-            guard let entry = open(record.task), !entry.isSeen else { return [] }
-            return giveUpRenewal(entry)
+        for record in records where isCurrent(record.task) && entries[record.transferID]?.isSeen == false {
+            giveUpRenewal(record)
         }
     }
 
     /// Ends an attempt that has no task: with the failure that it should have repaired, if any.
-    private mutating func giveUpRenewal(_ entry: Entry) -> [TransferEffect] {
-        guard case .renewing(let failure) = entry.record.phase else { return fail(entry.record, .lost) }
-        return end(entry.record, .failed(failure))
+    private mutating func giveUpRenewal(_ record: TransferRecord) {
+        if case .renewing(let failure) = record.phase { end(record, .failed(failure)) } else { fail(record, .lost) }
     }
 }
 
 // Ending.
 extension TransferMachine {
-    private mutating func receive(
-        _ task: TransferTask,
-        _ response: TransferResponse,
-        _ file: URL
-    ) -> [TransferEffect] {
-        guard let record = entries[task.id]?.record else {
-            if forgotten?.contains(task.id) == true { return [] }
+    private mutating func receive(_ task: TransferTask, _ response: TransferResponse, _ file: URL) {
+        guard entries[task.id] != nil else {
+            if forgotten?.contains(task.id) == true { return }
             let message = "The file of a transfer without a record was dropped."
-            return [.report(TransferFailure(.transferLost, message))]
+            return effects.append(.report(TransferFailure(.transferLost, message)))
         }
-        guard open(task) != nil else { return [] }
+        guard var record = record(of: task) else { return }
         entries[task.id]?.isSeen = true
         if let failure = response.failure(allowsOtherOrigins: record.allowsOtherOrigins) {
             return fail(record, failure)
         }
-        guard record.isDownload else { return [] }
-        return [.stage(record, response, file)]
-    }
-
-    private mutating func stage(
-        _ task: TransferTask,
-        _ response: TransferResponse,
-        _ failure: TransferFailure?
-    ) -> [TransferEffect] {
-        guard var record = open(task)?.record else { return [] }
-        if let failure { return fail(record, failure) }
+        guard record.isDownload else { return }
+        if let failure = failure(of: { try $0.stage(file, for: record) }) { return fail(record, failure) }
         record.phase = .staged(response)
-        return write(record) + [.place(record, response)]
+        write(record)
+        place(record, response)
     }
 
-    private mutating func place(_ task: TransferTask, _ failure: TransferFailure?) -> [TransferEffect] {
-        guard let record = entries[task.id]?.record, case .staged(let response) = record.phase else { return [] }
-        return end(record, failure.map { .failed($0) } ?? .finished(response))
+    private mutating func place(_ record: TransferRecord, _ response: TransferResponse) {
+        let failure = failure { try $0.place(record) }
+        end(record, failure.map { .failed($0) } ?? .finished(response))
     }
 
-    private mutating func complete(
-        _ task: TransferTask,
-        _ response: TransferResponse?,
-        _ failure: TransferFailure?
-    ) -> [TransferEffect] {
-        guard let record = open(task)?.record else { return [] }
+    private mutating func complete(_ task: TransferTask, _ response: TransferResponse?, _ failure: TransferFailure?) {
+        guard let record = record(of: task) else { return }
         guard let response, failure == nil else { return fail(record, failure ?? .lost) }
         if let failure = response.failure(allowsOtherOrigins: record.allowsOtherOrigins) {
             return fail(record, failure)
         }
-        return record.isDownload ? fail(record, .lost) : end(record, .finished(response))
+        if record.isDownload { fail(record, .lost) } else { end(record, .finished(response)) }
     }
 
-    private mutating func cancel(_ id: BackgroundTransfer.ID) -> [TransferEffect] {
-        guard let record = entries[id]?.record, record.phase.isOpen else { return [] }
-        return [.cancel(record.task)] + end(record, .cancelled)
+    private mutating func cancel(_ id: BackgroundTransfer.ID) {
+        guard let record = entries[id]?.record, record.phase.isOpen else { return }
+        effects.append(.cancel(record.task))
+        end(record, .cancelled)
     }
 
     /// Ends an attempt: with another attempt, if that may succeed.
-    private mutating func fail(_ record: TransferRecord, _ failure: TransferFailure) -> [TransferEffect] {
+    private mutating func fail(_ record: TransferRecord, _ failure: TransferFailure) {
         guard failure.isRenewable, record.attempt < maxAttempts else { return end(record, .failed(failure)) }
         var record = record
         record.attempt += 1
         record.phase = .renewing(failure)
         entries[record.transferID] = Entry(record: record, isSeen: true, isRenewing: true)
-        return [.write(record), .renew(record, failure)]
+        write(record)
+        effects.append(.renew(record, failure))
     }
 
-    private mutating func end(_ record: TransferRecord, _ ending: TransferEnding) -> [TransferEffect] {
+    private mutating func end(_ record: TransferRecord, _ ending: TransferEnding) {
         var record = record
         record.phase = .ended(ending)
         entries[record.transferID]?.isRenewing = false
-        return write(record) + deliver(record, ending)
+        write(record)
+        deliver(record, ending)
     }
 
     /// Delivers an end unless that has begun, whatever comes first: the launch or the session's report.
-    private mutating func deliver(_ record: TransferRecord, _ ending: TransferEnding) -> [TransferEffect] {
-        guard entries[record.transferID]?.isDelivering == false else { return [] }
+    private mutating func deliver(_ record: TransferRecord, _ ending: TransferEnding) {
+        guard entries[record.transferID]?.isDelivering == false else { return }
         entries[record.transferID]?.isDelivering = true
-        return [.deliver(record, ending)]
+        effects.append(.deliver(record, ending))
     }
 
-    private mutating func forget(_ record: TransferRecord) -> [TransferEffect] {
+    private mutating func forget(_ record: TransferRecord) {
         entries[record.transferID] = nil
         forgotten?.insert(record.transferID)
-        return [.remove(record)]
+        if let failure = failure(of: { try $0.remove(record) }) { effects.append(.report(failure)) }
     }
 
-    private mutating func write(_ record: TransferRecord) -> [TransferEffect] {
+    private mutating func write(_ record: TransferRecord) {
         entries[record.transferID]?.record = record
-        return [.write(record)]
+        if let failure = failure(of: { try $0.write(record) }) { effects.append(.report(failure)) }
     }
 
-    /// The entry of a task whose events count.
-    private func open(_ task: TransferTask) -> Entry? { isCurrent(task) ? entries[task.id] : nil }
+    private mutating func failure(of change: (inout Storage) throws -> Void) -> TransferFailure? {
+        do {
+            try change(&storage)
+            return nil
+        } catch {
+            let error = error as? any HTTPError
+            let message = error?.message ?? "A file of the transfer can't be written."
+            return TransferFailure(error?.code ?? .unwritableFile, message)
+        }
+    }
 
     /// Resumes the callers that wait for a wake's events, once all ends are delivered. The system then suspends the process.
-    private mutating func resumeIfIdle() -> [TransferEffect] {
-        guard !entries.values.contains(where: { $0.isRenewing || !$0.record.phase.isOpen }) else { return [] }
+    private mutating func resumeIfIdle() {
+        guard !entries.values.contains(where: { $0.isRenewing || !$0.record.phase.isOpen }) else { return }
         let open = Set(entries.values.map(\.record.task))
         let ready = waits.takeReady { open.contains($0) }
-        return ready.isEmpty ? [] : [.resume(ready)]
+        if !ready.isEmpty { effects.append(.resume(ready)) }
     }
 }
 
@@ -326,7 +320,7 @@ extension TransferRecord.Phase {
 }
 
 /// The files that the transfers need.
-protocol TransferStorage {
+protocol TransferStorage: Sendable {
     mutating func write(_ record: TransferRecord) throws
     /// Removes a record, and everything that was kept for its transfer.
     mutating func remove(_ record: TransferRecord) throws
@@ -334,41 +328,4 @@ protocol TransferStorage {
     mutating func stage(_ file: URL, for record: TransferRecord) throws
     /// Renames the staged file to the destination, unless that has been done.
     mutating func place(_ record: TransferRecord) throws
-}
-
-extension TransferMachine {
-    /// Handles an event, performs the effects on the disk in their order, and returns the other effects.
-    mutating func handle(_ event: TransferEvent, in storage: inout some TransferStorage) -> [TransferEffect] {
-        var (events, others) = ([event], [TransferEffect]())
-        while !events.isEmpty {
-            for effect in handle(events.removeFirst()) {
-                switch effect {
-                case .write(let record): others += report { try storage.write(record) }
-                case .remove(let record): others += report { try storage.remove(record) }
-                case .stage(let record, let response, let file):
-                    let failure = Self.failure(of: { try storage.stage(file, for: record) })
-                    events.append(.staged(record.task, response, failure: failure))
-                case .place(let record, _):
-                    let failure = Self.failure(of: { try storage.place(record) })
-                    events.append(.placed(record.task, failure: failure))
-                default: others.append(effect)
-                }
-            }
-        }
-        return others
-    }
-
-    private func report(_ work: () throws -> Void) -> [TransferEffect] {
-        Self.failure(of: work).map { [.report($0)] } ?? []
-    }
-
-    private static func failure(of work: () throws -> Void) -> TransferFailure? {
-        do {
-            try work()
-            return nil
-        } catch {
-            let message = (error as? any HTTPError)?.message ?? "A file of the transfer can't be written."
-            return TransferFailure((error as? any HTTPError)?.code ?? .unwritableFile, message)
-        }
-    }
 }

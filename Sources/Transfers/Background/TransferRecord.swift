@@ -8,12 +8,9 @@ struct TransferTask: Sendable, Hashable {
 
     /// The text that identifies the task in a later launch.
     var text: String { "\(id.rawValue) \(attempt)" }
+}
 
-    init(id: BackgroundTransfer.ID, attempt: Int) {
-        self.id = id
-        self.attempt = attempt
-    }
-
+extension TransferTask {
     /// `nil` for the text of a task that this module didn't start.
     init?(text: String?) {
         let parts = (text ?? "").split(separator: " ", omittingEmptySubsequences: false)

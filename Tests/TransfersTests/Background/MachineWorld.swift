@@ -92,8 +92,7 @@ extension TransferResponse {
 
 /// One process with its disk: a machine whose effects are carried out at once or collected.
 struct ProcessWorld {
-    var machine: TransferMachine
-    var storage: LoggedDisk
+    var machine: TransferMachine<LoggedDisk>
     /// The ends that the app's closure was called with, in this process.
     var ends: [(id: String, ending: TransferEnding)] = []
     var undelivered: [String] = []
@@ -108,12 +107,17 @@ struct ProcessWorld {
     /// Whether callers were resumed although an end wasn't delivered.
     var wasResumedTooSoon = false
 
+    var storage: LoggedDisk {
+        get { machine.storage }
+        set { machine.storage = newValue }
+    }
+
     /// A launch: the records that are on the disk.
     ///
     /// - Parameter isLaunched: whether the launch comes before all other events.
     init(_ disk: FakeDisk, maxAttempts: Int = 1, isLaunched: Bool = true) {
-        storage = LoggedDisk(disk)
-        machine = TransferMachine(disk.records.values.sorted { $0.id < $1.id }, maxAttempts: maxAttempts)
+        let records = disk.records.values.sorted { $0.id < $1.id }
+        machine = TransferMachine(records, in: LoggedDisk(disk), maxAttempts: maxAttempts)
         if isLaunched { handle(.launched) }
     }
 
@@ -123,7 +127,7 @@ struct ProcessWorld {
     }
 
     mutating func handle(_ event: TransferEvent) {
-        for effect in machine.handle(event, in: &storage) {
+        for effect in machine.handle(event) {
             switch effect {
             case .deliver(let record, let ending):
                 ends.append((record.id, ending))
@@ -137,7 +141,6 @@ struct ProcessWorld {
             case .resume(let numbers):
                 resumed += numbers
                 wasResumedTooSoon = wasResumedTooSoon || !undelivered.isEmpty
-            case .write, .remove, .stage, .place: reports.append(TransferFailure(.unsupported, "leaked effect"))
             }
         }
     }

@@ -46,8 +46,7 @@ private final class LastingSession: BackgroundSession {
             random: .system,
             renewing: nil,
             report: { _ in },
-            onEnd: { [ends] in ends.add($0) },
-            replacement: nil
+            onEnd: { [ends] in ends.add($0) }
         )
         return try TransferCore(settings, folder: TransferFolder(url: folder.file("records")), maxAttempts: 1)
     }
