@@ -133,12 +133,7 @@ final class InProcessSession: BackgroundSession {
 
     private static func failure(_ error: any Error) -> TransferFailure {
         if error is CancellationError { return .lost }
-        guard let error = error as? any HTTPError else {
-            return TransferFailure(
-                .transportFailed,
-                "The transfer failed with an error of the type \(type(of: error))."
-            )
-        }
-        return TransferFailure(error.code, error.message)
+        let message = "The transfer failed with an error of the type \(type(of: error))."
+        return TransferFailure(error, otherwise: .transportFailed, message)
     }
 }

@@ -1,10 +1,6 @@
 internal import Foundation
 internal import Interceptors
 
-#if canImport(FoundationNetworking)
-internal import FoundationNetworking
-#endif
-
 /// The meaning of an error with which the system's session ends a task.
 ///
 /// A value without the session, so that Linux tests it too.

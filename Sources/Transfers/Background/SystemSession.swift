@@ -56,22 +56,16 @@ final class SystemSession: BackgroundSession {
         system.resume()
     }
 
-    func cancel(_ task: TransferTask) {
-        session.getAllTasks { tasks in
-            for system in tasks where system.taskDescription == task.text { system.cancel() }
-        }
-    }
+    func cancel(_ task: TransferTask) { forEach { if $0.taskDescription == task.text { $0.cancel() } } }
 
-    func cancel(number: Int) {
-        session.getAllTasks { tasks in
-            for system in tasks where system.taskIdentifier == number { system.cancel() }
-        }
-    }
+    func cancel(number: Int) { forEach { if $0.taskIdentifier == number { $0.cancel() } } }
 
     func resume(number: Int) {
-        session.getAllTasks { tasks in
-            for system in tasks where system.taskIdentifier == number && system.state == .suspended { system.resume() }
-        }
+        forEach { if $0.taskIdentifier == number, $0.state == .suspended { $0.resume() } }
+    }
+
+    private func forEach(_ change: @escaping @Sendable (URLSessionTask) -> Void) {
+        session.getAllTasks { tasks in for system in tasks { change(system) } }
     }
 
     func list() async -> [ListedTask] {

@@ -10,9 +10,6 @@ final class TransferCore: Sendable {
     private struct State {
         var machine: TransferMachine<TransferFolder>
         var isClosed = false
-        /// The ends to deliver, one after another.
-        var ends: [BackgroundTransfer.End] = []
-        var isDelivering = false
         /// The contents of the responses to uploads.
         var contents: [BackgroundTransfer.ID: Data] = [:]
         /// The tokens of the last attempts that this launch started.
@@ -37,6 +34,8 @@ final class TransferCore: Sendable {
 
     let settings: Settings
     private let state: Mutex<State>
+    /// The ends to deliver, one after another.
+    private let ends = AsyncStream.makeStream(of: BackgroundTransfer.End.self)
     // Made after this object, to which it reports.
     private let session = Mutex<(any BackgroundSession)?>(nil)
 
@@ -51,6 +50,8 @@ final class TransferCore: Sendable {
     ///
     /// - Parameter make: makes the session. A report that needs the session waits until it is made.
     func open(_ make: () -> any BackgroundSession) {
+        // An unstructured task, because the session doesn't wait for the app's closure.
+        Task { await deliverAll() }
         let launched = effects(of: .launched)
         session.withLock { $0 = make() }
         for effect in launched { perform(effect) }
@@ -60,10 +61,10 @@ final class TransferCore: Sendable {
     func close() {
         let (observers, waiters) = state.withLock { state in
             state.isClosed = true
-            state.ends = []
             defer { (state.observers, state.waiters) = ([:], [:]) }
             return (state.observers.values.flatMap(\.values), Array(state.waiters.values))
         }
+        ends.continuation.finish()
         current?.close()
         for observer in observers { observer.finish() }
         for waiter in waiters { waiter.finish() }
@@ -141,32 +142,22 @@ extension TransferCore {
 // Ends.
 extension TransferCore {
     private func deliver(_ record: TransferRecord, _ ending: TransferEnding) {
-        let (observers, isFirst) = state.withLock { state in
-            let content = state.contents.removeValue(forKey: record.transferID) ?? Data()
+        let (observers, content) = state.withLock { state in
             state.tokens[record.transferID] = nil
-            if !state.isClosed {
-                state.ends.append(.init(transfer: record.transfer, result: ending.result(content: content)))
-            }
-            defer { state.isDelivering = true }
-            return (state.observers.removeValue(forKey: record.transferID) ?? [:], !state.isDelivering)
+            return (
+                state.observers.removeValue(forKey: record.transferID) ?? [:],
+                state.contents.removeValue(forKey: record.transferID) ?? Data()
+            )
         }
         for observer in observers.values { observer.finish() }
-        // An unstructured task, because the session doesn't wait for the app's closure.
-        if isFirst { Task { await deliverAll() } }
+        let result = ending.result(content: content)
+        ends.continuation.yield(BackgroundTransfer.End(transfer: record.transfer, result: result))
     }
 
     private func deliverAll() async {
-        while let end = nextEnd() {
+        for await end in ends.stream where !state.withLock(\.isClosed) {
             await settings.onEnd(end)
             handle(.delivered(end.transfer.id))
-        }
-    }
-
-    private func nextEnd() -> BackgroundTransfer.End? {
-        state.withLock { state in
-            if !state.ends.isEmpty { return state.ends.removeFirst() }
-            state.isDelivering = false
-            return nil
         }
     }
 

@@ -28,16 +28,9 @@ struct TransferFolder: TransferStorage, Sendable {
 
     /// The usual folder for an identifier, in the app's support folder, or on tvOS in the caches folder.
     static func usual(for identifier: String) throws(TransportError) -> URL {
-        let support: URL
-        do {
-            support = try FileManager.default.url(
-                for: parent(onTV: isTV),
-                in: .userDomainMask,
-                appropriateFor: nil,
-                create: true
-            )
-        } catch {
-            throw TransportError(.unwritableFile, "The system has no folder for the app's files. Pass `folder:`.")
+        let kind = parent(onTV: isTV)
+        let support = try orThrow("The system has no folder for the app's files. Pass `folder:`.") {
+            try FileManager.default.url(for: kind, in: .userDomainMask, appropriateFor: nil, create: true)
         }
         // An identifier may contain any character, such as a slash.
         let name = PortableSHA256.digest(Array(identifier.utf8)).prefix(16).hexadecimal
@@ -46,12 +39,9 @@ struct TransferFolder: TransferStorage, Sendable {
 
     /// Creates the folder, for this user alone, unless it exists.
     func create() throws(TransportError) {
-        try usable {
-            try FileManager.default.createDirectory(
-                at: url,
-                withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700]
-            )
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+        try Self.orThrow(unusable) {
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true, attributes: attributes)
         }
         setAttributes()
     }
@@ -73,11 +63,18 @@ struct TransferFolder: TransferStorage, Sendable {
         #endif
     }
 
-    private func usable<Result>(_ work: () throws -> Result) throws(TransportError) -> Result {
+    private var unusable: String { "The folder \(url.path) can't be created or read." }
+
+    /// The result of work with files. Any error of the system becomes one with this message.
+    private static func orThrow<Result>(
+        _ message: String,
+        _ code: HTTPErrorCode = .unwritableFile,
+        _ work: () throws -> Result
+    ) throws(TransportError) -> Result {
         do {
             return try work()
         } catch {
-            throw TransportError(.unwritableFile, "The folder \(url.path) can't be created or read.")
+            throw TransportError(code, message)
         }
     }
 
@@ -88,7 +85,7 @@ struct TransferFolder: TransferStorage, Sendable {
     ///   transfer would be taken for a foreign one.
     func open(report: (TransferFailure) -> Void) throws(TransportError) -> [TransferRecord] {
         try create()
-        let names = try usable { try FileManager.default.contentsOfDirectory(atPath: url.path) }
+        let names = try Self.orThrow(unusable) { try FileManager.default.contentsOfDirectory(atPath: url.path) }
         var records: [TransferRecord] = []
         for name in names.sorted() where name.hasSuffix(".json") {
             if let record = try read(name) {
@@ -116,11 +113,8 @@ struct TransferFolder: TransferStorage, Sendable {
 
     /// `nil` for a damaged record.
     private func read(_ name: String) throws(TransportError) -> TransferRecord? {
-        let content: Data
-        do {
-            content = try Data(contentsOf: url.appending(path: name))
-        } catch {
-            throw TransportError(.unreadableFile, "The record \(name) in \(url.path) can't be read.")
+        let content = try Self.orThrow("The record \(name) in \(url.path) can't be read.", .unreadableFile) {
+            try Data(contentsOf: url.appending(path: name))
         }
         let record = try? JSONDecoder().decode(TransferRecord.self, from: content)
         return record.flatMap { "\($0.id).json" == name && $0.attempt > 0 ? $0 : nil }
@@ -135,10 +129,8 @@ struct TransferFolder: TransferStorage, Sendable {
     func write(_ record: TransferRecord) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        do {
+        try Self.orThrow("A record can't be written to \(url.path).") {
             try encoder.encode(record).write(to: url.appending(path: "\(record.id).json"), options: .atomic)
-        } catch {
-            throw TransportError(.unwritableFile, "A record can't be written to \(url.path).")
         }
     }
 
@@ -177,13 +169,8 @@ struct TransferFolder: TransferStorage, Sendable {
     // Only a rename: the caller holds a lock.
     func stage(_ file: URL, for record: TransferRecord) throws {
         guard let hidden = Self.hidden(record) else { return }
-        do {
+        try Self.orThrow("The downloaded file can't be moved into the folder of \(hidden.path).") {
             try FileName.rename(file.path, to: hidden.path)
-        } catch {
-            throw TransportError(
-                .unwritableFile,
-                "The downloaded file can't be moved into the folder of \(hidden.path)."
-            )
         }
     }
 

@@ -292,9 +292,7 @@ extension TransferMachine {
             try change(&storage)
             return nil
         } catch {
-            let error = error as? any HTTPError
-            let message = error?.message ?? "A file of the transfer can't be written."
-            return TransferFailure(error?.code ?? .unwritableFile, message)
+            return TransferFailure(error, otherwise: .unwritableFile, "A file of the transfer can't be written.")
         }
     }
 

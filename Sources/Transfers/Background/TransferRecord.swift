@@ -60,7 +60,7 @@ struct TransferResponse: Codable, Sendable, Hashable {
     static let keptFields: [HTTPField.Name] = [.contentType, .contentDisposition, .eTag, .lastModified]
 
     let status: Int
-    let fields: [String: String]
+    let fields: HTTPFields
     /// Whether a redirect led to another origin than the request's.
     let isElsewhere: Bool
     /// Whether a redirect led from https to another scheme.
@@ -69,8 +69,10 @@ struct TransferResponse: Codable, Sendable, Hashable {
     /// - Parameter field: returns the value of a field.
     init(status: Int, from request: URL?, to final: URL?, field: (HTTPField.Name) -> String?) {
         self.status = status
-        var fields: [String: String] = [:]
-        for name in Self.keptFields { fields[name.rawName] = field(name) }
+        var fields = HTTPFields()
+        for name in Self.keptFields {
+            if let field = field(name).flatMap({ HTTPField(name: name, value: $0) }) { fields.append(field) }
+        }
         self.fields = fields
         // Without a URL, nothing proves where the content came from.
         let (from, to) = (request.flatMap(Origin.init), final.flatMap(Origin.init))
@@ -80,13 +82,8 @@ struct TransferResponse: Codable, Sendable, Hashable {
 
     /// The response without content. A status that isn't one of HTTP becomes a 500.
     func response(content: Data = Data()) -> HTTPResponse {
-        var response = HTTPResponse(status: HTTPResponse.Status(code: status) ?? 500, body: HTTPBody(content))
-        for name in Self.keptFields {
-            if let field = fields[name.rawName].flatMap({ HTTPField(name: name, value: $0) }) {
-                response.headerFields.append(field)
-            }
-        }
-        return response
+        let status = HTTPResponse.Status(code: status) ?? 500
+        return HTTPResponse(status: status, headerFields: fields, body: HTTPBody(content))
     }
 
     /// The failure that this response means, or `nil` if it is a success.
@@ -120,6 +117,12 @@ struct TransferFailure: Codable, Sendable, Hashable {
         self.code = code.rawValue
         self.message = message
         self.response = response
+    }
+
+    /// The failure that an error means. An error of another type isn't described, because its text may hold a secret.
+    init(_ error: any Error, otherwise code: HTTPErrorCode, _ message: String) {
+        let error = error as? any HTTPError
+        self.init(error?.code ?? code, error?.message ?? message)
     }
 
     /// The failure as an error. `TransportError` unless only this module has the code.

@@ -30,14 +30,11 @@ public struct Lines<Element: Decodable & Sendable>: AsyncSequence, Sendable {
             do {
                 // Further values may be decoded already.
                 try Task.checkCancellation()
-                let current = if let connection { connection } else { try await lines.connect() }
-                connection = current
-                if let value = try await current.next(isolation: actor) {
-                    isOver = false
-                    return value
-                }
-                connection = nil
-                return nil
+                if connection == nil { connection = try await lines.connect() }
+                let value = try await connection?.next(isolation: actor)
+                isOver = value == nil
+                if isOver { connection = nil }
+                return value
             } catch {
                 connection = nil
                 if Task.isCancelled { throw CancellationError() }

@@ -19,7 +19,7 @@ struct RecordReader {
         case text
 
         /// The name of a record in messages.
-        var noun: String { if case .jsonSequence = self { "element" } else { "line" } }
+        var noun: String { self == .jsonSequence ? "element" : "line" }
     }
 
     /// Limits of a batch. Each change of the actor costs as much as a short line, so values are decoded ahead.
@@ -32,11 +32,7 @@ struct RecordReader {
     /// - Parameter limit: the maximum length of a record in bytes, without its ending.
     init(_ format: Format, limit: Int) {
         self.format = format
-        if case .jsonSequence = format {
-            records = LineSplitter(.element, limit: limit)
-        } else {
-            records = LineSplitter(.lineFeed, limit: limit)
-        }
+        records = LineSplitter(format == .jsonSequence ? .element : .lineFeed, limit: limit)
     }
 
     /// Adds a chunk. Call it when ``next()`` has returned `nil`.

@@ -45,7 +45,7 @@ import Testing
         let stub = StubTransport()
         stub.on(.get, "https://other.example.com/film.mp4", .stream([Data("abcd".utf8)]))
         let error = await #expect(throws: TransportError.self) {
-            try await makeClient(stub).download(RequestTarget(url), to: file, upTo: 3)
+            try await makeClient(stub).download(url, to: file, upTo: 3)
         }
         #expect(error?.code == .bodyTooLarge)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
