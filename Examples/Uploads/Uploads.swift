@@ -46,7 +46,7 @@ struct Uploads {
             let api = client(of: uploads)
             let body = try HTTPBody(file: file)
             let saved = try? JSONDecoder().decode(UnfinishedUpload.self, from: Data(contentsOf: memory))
-            let resuming = UploadResuming.draft(patience: .zero).acrossLaunches(from: saved) { upload in
+            let resuming = UploadResuming.draft.trying(for: .zero).acrossLaunches(from: saved) { upload in
                 // A real app stores the value like a password, because its URL may be all that a stranger needs.
                 try? JSONEncoder().encode(upload).write(to: memory, options: .atomic)
             }

@@ -16,7 +16,7 @@ func option(_ name: String) -> String? {
     arguments.dropFirst(3).first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.count + 1)) }
 }
 
-var resuming = DownloadResuming.acrossLaunches(time: TimeSource(random: RandomSource { 0 }))
+var resuming = DownloadResuming.acrossLaunches.trying(time: TimeSource(random: RandomSource { 0 }))
 // Frequent checkpoints, so that nearly every kill leaves bytes to continue.
 resuming.checkpoint.bytes = 4_096
 

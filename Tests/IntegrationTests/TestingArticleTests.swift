@@ -130,7 +130,7 @@ import Testing
         }
         let client = Client(baseURL: url, interceptors: [], transport: stub)
         let (file, clock) = (FileManager.default.temporaryDirectory.appending(path: UUID().uuidString), ManualClock())
-        let resuming: DownloadResuming = .withinCall(time: .manual(clock))
+        let resuming: DownloadResuming = .withinCall.trying(time: .manual(clock))
         _ = try await clock.run { try await client.download("/film.mp4", to: file, resuming: resuming) }
 
         #expect(try Data(contentsOf: file) == film)

@@ -25,7 +25,7 @@ let sent = Tally()
 let part = option("part").map(Int64.init) ?? .max
 let time = TimeSource(random: RandomSource { 0 })
 let plain: UploadResuming =
-    arguments[4] == "tus" ? .tus(partLimit: part, time: time) : .draft(partLimit: part, time: time)
+    arguments[4] == "tus" ? .tus(partLimit: part).trying(time: time) : .draft(partLimit: part).trying(time: time)
 do {
     let saved = try? JSONDecoder().decode(UnfinishedUpload.self, from: Data(contentsOf: state))
     let resuming = plain.acrossLaunches(from: saved) { upload in

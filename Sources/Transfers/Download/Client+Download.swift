@@ -13,7 +13,7 @@ extension Client {
     /// and replaces an earlier one with its permissions. A symbolic link is replaced, not followed.
     ///
     /// - Parameters:
-    ///   - path: a path below the base URL, or an absolute URL.
+    ///   - path: a path below the base URL, or an absolute URL. `RequestTarget(url)` makes one of a `URL`.
     ///   - file: the destination. Its folder must exist.
     ///   - resuming: whether an interrupted download continues where it stopped; ``DownloadResuming/never`` by default. Each
     ///     attempt of a download that resumes runs the whole chain, with `Accept-Encoding: identity`, and passes caches.

@@ -18,10 +18,10 @@ public struct DownloadResuming: Sendable {
     enum Extent: Sendable { case never, withinCall, acrossLaunches }
 
     let extent: Extent
-    let patience: Duration
+    private(set) var patience = Duration.seconds(120)
     /// The number of consecutive responses without new bytes after which a call fails.
     package var answerLimit = TransferPatience.usualAnswers
-    let time: TimeSource
+    private(set) var time = TimeSource.system
     /// Limits the bytes that a kill can lose.
     package var checkpoint = Checkpoint()
     package var protection = PartProtection()
@@ -33,10 +33,10 @@ public struct DownloadResuming: Sendable {
     }
 
     /// The download is one request, and fails with it.
-    public static let never = Self(extent: .never, patience: .zero, time: .system)
+    public static let never = Self(.never)
 
     /// The download goes on after temporary failures. The call fails after two minutes without new bytes.
-    public static let withinCall = Self.withinCall()
+    public static let withinCall = Self(.withinCall)
 
     /// The same as ``withinCall``, and the next call goes on, also in another launch of the program.
     ///
@@ -45,34 +45,21 @@ public struct DownloadResuming: Sendable {
     ///
     /// Locks on the files keep two downloads apart. Where the file system has no locks, the call throws a `TransportError` with
     /// `HTTPErrorCode.unsupported` before anything is sent.
-    public static let acrossLaunches = Self.acrossLaunches()
+    public static let acrossLaunches = Self(.acrossLaunches)
 
-    /// The download goes on after temporary failures.
+    private init(_ extent: Extent) { self.extent = extent }
+
+    /// Sets how long a call that goes on tries.
     ///
     /// - Parameters:
     ///   - patience: the time without new bytes after which the call fails with the last error, from the first of consecutive
     ///     failures; two minutes by default. With zero, the first attempt without new bytes ends the call. Five consecutive
     ///     responses without new bytes always end it. Each change of the content leaves one fewer.
     ///   - time: its clock measures the waits between attempts, up to 0.2 s, 0.4 s and so on, at most 20 s, with full jitter.
-    public static func withinCall(
-        patience: Duration = .seconds(120),
-        time: TimeSource = .system
-    ) -> Self {
-        Self(extent: .withinCall, patience: patience, time: time)
-    }
-
-    /// The download goes on after temporary failures, and the next call goes on: see ``acrossLaunches``.
-    ///
-    /// - Parameters:
-    ///   - patience: the time without new bytes after which the call fails with the last error, from the first of consecutive
-    ///     failures; two minutes by default. With zero, the first attempt without new bytes ends the call. Five consecutive
-    ///     responses without new bytes always end it. Each change of the content leaves one fewer.
-    ///   - time: its clock measures the waits between attempts, up to 0.2 s, 0.4 s and so on, at most 20 s, with full jitter.
-    public static func acrossLaunches(
-        patience: Duration = .seconds(120),
-        time: TimeSource = .system
-    ) -> Self {
-        Self(extent: .acrossLaunches, patience: patience, time: time)
+    public func trying(for patience: Duration = .seconds(120), time: TimeSource = .system) -> Self {
+        var copy = self
+        (copy.patience, copy.time) = (patience, time)
+        return copy
     }
 
     /// Removes the bytes that ``acrossLaunches`` keeps for a destination, if any. The destination itself stays.

@@ -39,11 +39,11 @@ public struct UploadResuming: Sendable {
     var creation = Creation.withContent
     var metadata: [String: String] = [:]
     var partLimit = Int64.max
-    var patience = Duration.zero
+    private(set) var patience = Duration.seconds(120)
     /// The number of consecutive responses without new bytes after which a call fails.
     package var answerLimit = TransferPatience.usualAnswers
-    var time = TimeSource.system
-    var launches: UploadLaunches?
+    private(set) var time = TimeSource.system
+    private(set) var launches: UploadLaunches?
 
     /// The upload is one request, and fails with it.
     public static let never = Self(kind: nil)
@@ -61,18 +61,8 @@ public struct UploadResuming: Sendable {
     ///   - creation: whether the first request has content; by default it has.
     ///   - partLimit: the maximum number of bytes in a request, for a proxy with such a limit. By default only the server's limit
     ///     counts. Content over the limit needs a server that is known to have the protocol.
-    ///   - patience: the time without new bytes at the server after which the call fails, from the first of consecutive
-    ///     failures; two minutes by default. With zero, the first attempt without new bytes ends the call. Five consecutive
-    ///     responses without new bytes always end it, except 409 and 423: another request may hold a lock then.
-    ///   - time: its clock measures the waits between attempts, up to 0.2 s, 0.4 s and so on, at most 20 s, with full jitter. After
-    ///     a 409 or a 423 a wait is at least 1 s.
-    public static func draft(
-        creation: Creation = .withContent,
-        partLimit: Int64 = .max,
-        patience: Duration = .seconds(120),
-        time: TimeSource = .system
-    ) -> Self {
-        Self(kind: .draft, creation: creation, partLimit: max(1, partLimit), patience: patience, time: time)
+    public static func draft(creation: Creation = .withContent, partLimit: Int64 = .max) -> Self {
+        Self(kind: .draft, creation: creation, partLimit: partLimit)
     }
 
     /// The protocol tus 1.0 with its extension `creation`.
@@ -83,26 +73,26 @@ public struct UploadResuming: Sendable {
     ///     name as `["filename": "film.mp4", "filetype": "video/mp4"]`. A name consists of printable ASCII characters other than
     ///     spaces and commas.
     ///   - partLimit: the maximum number of bytes in a request, for a proxy with such a limit; by default unlimited.
+    public static func tus(
+        creation: Creation = .withoutContent,
+        metadata: [String: String] = [:],
+        partLimit: Int64 = .max
+    ) -> Self {
+        Self(kind: .tus, creation: creation, metadata: metadata, partLimit: partLimit)
+    }
+
+    /// Sets how long a call that goes on tries.
+    ///
+    /// - Parameters:
     ///   - patience: the time without new bytes at the server after which the call fails, from the first of consecutive
     ///     failures; two minutes by default. With zero, the first attempt without new bytes ends the call. Five consecutive
     ///     responses without new bytes always end it, except 409 and 423: another request may hold a lock then.
     ///   - time: its clock measures the waits between attempts, up to 0.2 s, 0.4 s and so on, at most 20 s, with full jitter. After
     ///     a 409 or a 423 a wait is at least 1 s.
-    public static func tus(
-        creation: Creation = .withoutContent,
-        metadata: [String: String] = [:],
-        partLimit: Int64 = .max,
-        patience: Duration = .seconds(120),
-        time: TimeSource = .system
-    ) -> Self {
-        Self(
-            kind: .tus,
-            creation: creation,
-            metadata: metadata,
-            partLimit: max(1, partLimit),
-            patience: patience,
-            time: time
-        )
+    public func trying(for patience: Duration = .seconds(120), time: TimeSource = .system) -> Self {
+        var copy = self
+        (copy.patience, copy.time) = (patience, time)
+        return copy
     }
 
     /// The upload can be continued in another launch of the program.

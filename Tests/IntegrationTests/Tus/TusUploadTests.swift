@@ -71,7 +71,7 @@ struct TusUploadTests {
         try await TusServer.run { server in
             let target = RequestTarget(try server.url("/files/"))
             let saved = Mutex<UnfinishedUpload?>(nil)
-            let resuming = UploadResuming.tus(metadata: Self.metadata, partLimit: 1_000_000, patience: .zero)
+            let resuming = UploadResuming.tus(metadata: Self.metadata, partLimit: 1_000_000).trying(for: .zero)
                 .acrossLaunches { upload in saved.withLock { $0 = upload } }
             let parts = Mutex(0)
             let breaking = Client(interceptors: [

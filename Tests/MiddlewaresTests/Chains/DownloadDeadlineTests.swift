@@ -23,7 +23,7 @@ import Testing
                 try await client.download(
                     "/film",
                     to: folder.file("film"),
-                    resuming: .withinCall(time: time),
+                    resuming: .withinCall.trying(time: time),
                     context: .with(\.deadline, Deadline(after: .milliseconds(500), time: time))
                 )
             }

@@ -12,7 +12,7 @@ import Testing
     private let content = Data((0..<5_000).map { UInt8(ascii: "a") + UInt8($0 % 26) })
     private let time = TimeSource(random: RandomSource { 0 })
 
-    private var protocols: [UploadResuming] { [.draft(time: time), .tus(time: time)] }
+    private var protocols: [UploadResuming] { [.draft.trying(time: time), .tus.trying(time: time)] }
 
     /// A server that breaks the first content after 40 bytes.
     private func server(_ kind: Int, _ later: UploadServer.Fault...) -> UploadServer {
@@ -161,7 +161,7 @@ import Testing
             let server = server(kind, .refuse(503))
             let breaker = AnyInterceptor.circuitBreaker(.consecutiveFailures(2), openFor: .seconds(seconds), time: time)
             let client = client(server, [breaker])
-            let resuming: UploadResuming = kind == 0 ? .draft(time: time) : .tus(time: time)
+            let resuming: UploadResuming = kind == 0 ? .draft.trying(time: time) : .tus.trying(time: time)
             let error = try await clock.run { () async throws -> (any Error)? in
                 do {
                     _ = try await client.upload(.raw(content, type: nil), to: "/files", resuming: resuming)
@@ -205,7 +205,7 @@ import Testing
         let clock = ManualClock()
         let time = TimeSource(clock: clock, random: RandomSource { .max })
         let server = server(kind, .refuse(503), .refuse(503), .refuse(503))
-        let resuming: [UploadResuming] = [.draft(time: time), .tus(time: time)]
+        let resuming: [UploadResuming] = [.draft.trying(time: time), .tus.trying(time: time)]
         await #expect(throws: (any Error).self) {
             try await clock.run {
                 _ = try await client(server, [])

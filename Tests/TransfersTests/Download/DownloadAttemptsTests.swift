@@ -60,7 +60,7 @@ import Testing
             response.body = .oneShot(Pieces(bytes: film.prefix(40), failure: TransportError(code, "It broke.")))
             return response
         }
-        try await makeClient(stub).download("/film", to: place.file, resuming: .withinCall(time: .impatient))
+        try await makeClient(stub).download("/film", to: place.file, resuming: .withinCall.trying(time: .impatient))
         #expect(stub.ranges == [nil, "bytes=40-"])
         #expect(place.content == film)
     }
@@ -122,7 +122,7 @@ import Testing
                 try await makeClient(stub).download(
                     "/film",
                     to: place.file,
-                    resuming: .withinCall(time: time)
+                    resuming: .withinCall.trying(time: time)
                 )
             }
         }

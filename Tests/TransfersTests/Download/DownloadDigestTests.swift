@@ -120,7 +120,7 @@ import Testing
             return HTTPResponse(status: status, headerFields: fields, body: .oneShot(chunks))
         }
         await #expect(throws: TransportError.self) {
-            let resuming = DownloadResuming.acrossLaunches(patience: .zero, time: .impatient)
+            let resuming = DownloadResuming.acrossLaunches.trying(for: .zero, time: .impatient)
             try await makeClient(stub).download("/film", to: place.file, resuming: resuming)
         }
         #expect(stub.ranges == [nil, "bytes=30-", "bytes=60-"])

@@ -10,7 +10,7 @@ import Testing
 /// The hidden files: their permissions and locks, and the order of writes.
 @Suite(.againstHanging) struct DownloadDiskTests {
     private let film = Data.letters(100)
-    private let once = DownloadResuming.acrossLaunches(patience: .zero, time: .impatient)
+    private let once = DownloadResuming.acrossLaunches.trying(for: .zero, time: .impatient)
 
     private func permissions(_ file: URL) -> Int? {
         let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)

@@ -38,11 +38,13 @@ extension TimeSource {
 }
 
 extension DownloadResuming {
-    static var bothExtents: [Self] { [Self.withinCall(time: .impatient), .acrossLaunches(time: .impatient)] }
+    static var bothExtents: [Self] {
+        [Self.withinCall.trying(time: .impatient), .acrossLaunches.trying(time: .impatient)]
+    }
 
     /// Gives up after some responses without new bytes.
     static func withinCall(answers: Int) -> Self {
-        var resuming = Self.withinCall(time: .impatient)
+        var resuming = Self.withinCall.trying(time: .impatient)
         resuming.answerLimit = answers
         return resuming
     }

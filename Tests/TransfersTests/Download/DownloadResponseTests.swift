@@ -70,7 +70,7 @@ import Testing
         try Data("old".utf8).write(to: place.file)
         let file = RangedFile(film).stub(cuts: [40, 0])
         let stub = StubTransport(fallback: file)
-        let once = DownloadResuming.acrossLaunches(patience: .zero, time: .impatient)
+        let once = DownloadResuming.acrossLaunches.trying(for: .zero, time: .impatient)
         await #expect(throws: TransportError.self) {
             try await makeClient(stub).download("/film", to: place.file, resuming: once)
         }

@@ -41,7 +41,7 @@ import Testing
     @Test func aLaterCallGoesOn() async throws {
         let place = try Destination()
         let stub = RangedFile(film).stub(cuts: [40, 0])
-        let once = DownloadResuming.acrossLaunches(patience: .zero, time: .impatient)
+        let once = DownloadResuming.acrossLaunches.trying(for: .zero, time: .impatient)
         await #expect(throws: TransportError.self) {
             try await makeClient(stub).download("/film", to: place.file, resuming: once)
         }
@@ -57,7 +57,7 @@ import Testing
         let stub = RangedFile(film).stub(cuts: [40, 0])
         await #expect(throws: TransportError.self) {
             try await makeClient(stub)
-                .download("/film", to: place.file, resuming: .withinCall(patience: .zero, time: .impatient))
+                .download("/film", to: place.file, resuming: .withinCall.trying(for: .zero, time: .impatient))
         }
         #expect(place.names.isEmpty)
     }
@@ -65,7 +65,7 @@ import Testing
     @Test func anotherURLStartsFromTheBeginning() async throws {
         let place = try Destination()
         let stub = RangedFile(film).stub(cuts: [40, 0])
-        let once = DownloadResuming.acrossLaunches(patience: .zero, time: .impatient)
+        let once = DownloadResuming.acrossLaunches.trying(for: .zero, time: .impatient)
         await #expect(throws: TransportError.self) {
             try await makeClient(stub).download("/film", to: place.file, resuming: once)
         }
@@ -119,7 +119,7 @@ import Testing
             )
             return response
         }
-        let once = DownloadResuming.acrossLaunches(patience: .zero, time: .impatient)
+        let once = DownloadResuming.acrossLaunches.trying(for: .zero, time: .impatient)
         await #expect(throws: TransportError.self) {
             try await makeClient(lost).download("/film", to: place.file, resuming: once)
         }
@@ -143,7 +143,7 @@ import Testing
         let place = try Destination()
         let file = RangedFile(film).stub(cuts: [40, 0])
         let stub = StubTransport(fallback: file)
-        let once = DownloadResuming.acrossLaunches(patience: .zero, time: .impatient)
+        let once = DownloadResuming.acrossLaunches.trying(for: .zero, time: .impatient)
         await #expect(throws: TransportError.self) {
             try await makeClient(stub).download("/film", to: place.file, resuming: once)
         }
@@ -217,7 +217,7 @@ import Testing
         try DownloadResuming.removeParts(of: place.file)
         #expect(place.names.isEmpty)
         let stub = RangedFile(film).stub(cuts: [40, 0])
-        let once = DownloadResuming.acrossLaunches(patience: .zero, time: .impatient)
+        let once = DownloadResuming.acrossLaunches.trying(for: .zero, time: .impatient)
         await #expect(throws: TransportError.self) {
             try await makeClient(stub).download("/film", to: place.file, resuming: once)
         }
@@ -259,7 +259,7 @@ import Testing
     @Test func aPartThatSomebodyShortenedStartsFromTheBeginning() async throws {
         let place = try Destination()
         let stub = RangedFile(film).stub(cuts: [40, 0])
-        let once = DownloadResuming.acrossLaunches(patience: .zero, time: .impatient)
+        let once = DownloadResuming.acrossLaunches.trying(for: .zero, time: .impatient)
         await #expect(throws: TransportError.self) {
             try await makeClient(stub).download("/film", to: place.file, resuming: once)
         }
@@ -276,7 +276,7 @@ import Testing
             try await makeClient(stub).download(
                 "/film?token=hush",
                 to: place.file,
-                resuming: .acrossLaunches(patience: .zero, time: .impatient)
+                resuming: .acrossLaunches.trying(for: .zero, time: .impatient)
             )
         }
         let state = try Data(contentsOf: place.folder.file(".film.mp4.part-state"))

@@ -39,7 +39,7 @@ import Testing
     private func download(_ seed: UInt64, withoutNetworkFor length: Duration) async throws -> Data? {
         let (place, clock) = (try Destination(), ManualClock())
         let outage = Outage(inner: RangedFile(content).stub(cuts: [40]), clock: clock, length: length)
-        let resuming = DownloadResuming.withinCall(time: .manual(clock, seed: seed))
+        let resuming = DownloadResuming.withinCall.trying(time: .manual(clock, seed: seed))
         _ = try await clock.run {
             try await makeUploadClient(outage).download("/film", to: place.file, resuming: resuming)
         }
@@ -51,7 +51,7 @@ import Testing
         let server = UploadServer(faults: (kind == 0 ? [] : [.none]) + [.cut(after: 40)])
         let outage = Outage(inner: server, clock: clock, length: length)
         let time = TimeSource.manual(clock, seed: seed)
-        let resuming: UploadResuming = kind == 0 ? .draft(time: time) : .tus(time: time)
+        let resuming: UploadResuming = kind == 0 ? .draft.trying(time: time) : .tus.trying(time: time)
         _ = try await clock.run { try await makeUploadClient(outage).uploadPieces(content, resuming: resuming) }
         return server.completed
     }
@@ -88,7 +88,7 @@ import Testing
         let place = try Destination()
         await #expect(throws: TransportError.self) {
             try await clock.run {
-                let resuming = DownloadResuming.withinCall(patience: .seconds(7), time: .manual(clock))
+                let resuming = DownloadResuming.withinCall.trying(for: .seconds(7), time: .manual(clock))
                 try await makeClient(stub).download("/film", to: place.file, resuming: resuming)
             }
         }
@@ -110,7 +110,7 @@ import Testing
             }
             _ = try await clock.run {
                 try await makeUploadClient(locking)
-                    .uploadPieces(content, resuming: .tus(time: .manual(clock, seed: seed)))
+                    .uploadPieces(content, resuming: .tus.trying(time: .manual(clock, seed: seed)))
             }
             #expect(server.completed == [content])
             #expect(questions.value <= seconds + 1, "at most one a second")
@@ -125,7 +125,7 @@ import Testing
         }
         let error = await #expect(throws: DecodingFailure.self) {
             try await clock.run {
-                try await makeUploadClient(locking).uploadPieces(content, resuming: .tus(time: .manual(clock)))
+                try await makeUploadClient(locking).uploadPieces(content, resuming: .tus.trying(time: .manual(clock)))
             }
         }
         #expect(error?.response?.status == 423)
@@ -140,7 +140,7 @@ import Testing
         await #expect(throws: DecodingFailure.self) {
             try await clock.run {
                 try await server.client()
-                    .uploadPieces(content, resuming: kind == 0 ? .draft(time: time) : .tus(time: time))
+                    .uploadPieces(content, resuming: kind == 0 ? .draft.trying(time: time) : .tus.trying(time: time))
             }
         }
         #expect(server.methods.filter { $0 == .head }.count == 5)

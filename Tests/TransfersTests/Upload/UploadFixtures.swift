@@ -12,8 +12,8 @@ extension TimeSource {
 }
 
 extension UploadResuming {
-    static var hastyDraft: Self { .draft(time: .hasty) }
-    static var hastyTus: Self { .tus(time: .hasty) }
+    static var hastyDraft: Self { .draft.trying(time: .hasty) }
+    static var hastyTus: Self { .tus.trying(time: .hasty) }
     static var bothProtocols: [Self] { [hastyDraft, hastyTus] }
 
     var isTus: Bool { kind == .tus }

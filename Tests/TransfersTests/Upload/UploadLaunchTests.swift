@@ -14,7 +14,7 @@ import Testing
     /// Uploads once, breaks after 40 bytes and gives up. Returns the saved value as another launch reads it.
     private func begin(_ server: UploadServer, kind: Int, version: String? = nil) async throws -> UnfinishedUpload {
         let saved = Mutex<[UnfinishedUpload]>([])
-        let once: UploadResuming = kind == 0 ? .draft(patience: .zero) : .tus(patience: .zero)
+        let once: UploadResuming = kind == 0 ? .draft.trying(for: .zero) : .tus.trying(for: .zero)
         await #expect(throws: TransportError.self) {
             try await server.client().uploadPieces(
                 content,

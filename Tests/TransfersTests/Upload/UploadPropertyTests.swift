@@ -16,8 +16,8 @@ import Testing
         let creation = random.oneOf([UploadResuming.Creation.withContent, .withoutContent])
         let partLimit = random.oneOf([Int64.max, .max, 20, 7, 1])
         return Bool.random(using: &random)
-            ? .draft(creation: creation, partLimit: partLimit, time: .hasty)
-            : .tus(creation: creation, partLimit: partLimit, time: .hasty)
+            ? .draft(creation: creation, partLimit: partLimit).trying(time: .hasty)
+            : .tus(creation: creation, partLimit: partLimit).trying(time: .hasty)
     }
 
     private static func fault(_ random: inout SeededGenerator) -> UploadServer.Fault {

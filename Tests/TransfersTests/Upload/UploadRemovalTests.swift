@@ -77,7 +77,7 @@ import Testing
         let saved = Shared<UnfinishedUpload?>(nil)
         await #expect(throws: TransportError.self) {
             try await server.client()
-                .uploadPieces(content, resuming: .draft(patience: .zero).acrossLaunches { saved.value = $0 })
+                .uploadPieces(content, resuming: .draft.trying(for: .zero).acrossLaunches { saved.value = $0 })
         }
         let upload = try #require(saved.value)
         await #expect(throws: TransferError.self) {
@@ -90,7 +90,7 @@ import Testing
         let server = UploadServer.with { $0.maxSize = 50 }
         let error = await #expect(throws: TransferError.self) {
             try await server.client()
-                .uploadPieces(content, resuming: .draft(creation: .withoutContent, time: .hasty))
+                .uploadPieces(content, resuming: .draft(creation: .withoutContent).trying(time: .hasty))
         }
         #expect(error?.code == .bodyTooLarge)
         #expect(server.methods == [.post, .delete])

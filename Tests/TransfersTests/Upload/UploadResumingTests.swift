@@ -29,7 +29,9 @@ import Testing
 
     @Test func aTusUploadWithoutTroubleIsTwoRequests() async throws {
         let server = UploadServer()
-        let resuming = UploadResuming.tus(metadata: ["filename": "film.mp4", "is_confidential": ""], time: .hasty)
+        let resuming = UploadResuming.tus(metadata: ["filename": "film.mp4", "is_confidential": ""]).trying(
+            time: .hasty
+        )
         let response = try await server.client().uploadPieces(content, resuming: resuming)
         #expect(server.methods == [.post, .patch])
         #expect(server.completed == [content])
@@ -44,21 +46,24 @@ import Testing
 
     @Test func tusWithContentInTheFirstRequestIsOneRequest() async throws {
         let server = UploadServer()
-        try await server.client().uploadPieces(content, resuming: .tus(creation: .withContent, time: .hasty))
+        try await server.client().uploadPieces(content, resuming: .tus(creation: .withContent).trying(time: .hasty))
         #expect(server.methods == [.post])
         #expect(server.completed == [content])
     }
 
     @Test func tusSendsTheContentAgainToAServerThatIgnoresItAtFirst() async throws {
         let server = UploadServer.with { $0.createsWithUpload = false }
-        try await server.client().uploadPieces(content, resuming: .tus(creation: .withContent, time: .hasty))
+        try await server.client().uploadPieces(content, resuming: .tus(creation: .withContent).trying(time: .hasty))
         #expect(server.methods == [.post, .patch])
         #expect(server.completed == [content])
     }
 
     @Test func theDraftCanNameTheUploadBeforeTheContent() async throws {
         let server = UploadServer(sendsInterims: false)
-        try await server.client().uploadPieces(content, resuming: .draft(creation: .withoutContent, time: .hasty))
+        try await server.client().uploadPieces(
+            content,
+            resuming: .draft(creation: .withoutContent).trying(time: .hasty)
+        )
         #expect(server.methods == [.post, .patch])
         #expect(server.completed == [content])
         #expect(server.headerFields[0]["Upload-Complete"] == "?0")
@@ -313,7 +318,10 @@ import Testing
 
     @Test func theLimitOfTheServerSplitsTheContent() async throws {
         let server = UploadServer(maxAppendSize: 30)
-        try await server.client().uploadPieces(content, resuming: .draft(creation: .withoutContent, time: .hasty))
+        try await server.client().uploadPieces(
+            content,
+            resuming: .draft(creation: .withoutContent).trying(time: .hasty)
+        )
         #expect(server.completed == [content])
         #expect(server.headerFields.compactMap { $0["Upload-Offset"] } == ["0", "30", "60", "90"])
         #expect(server.headerFields.map { $0["Upload-Complete"] } == ["?0", "?0", "?0", "?0", "?1"])
@@ -328,7 +336,7 @@ import Testing
 
     @Test(arguments: 0..<2) func theCallersLimitSplitsTheContent(kind: Int) async throws {
         let resuming: UploadResuming =
-            kind == 0 ? .draft(partLimit: 40, time: .hasty) : .tus(partLimit: 40, time: .hasty)
+            kind == 0 ? .draft(partLimit: 40).trying(time: .hasty) : .tus(partLimit: 40).trying(time: .hasty)
         let server = UploadServer()
         try await server.client().uploadPieces(content, resuming: resuming)
         #expect(server.completed == [content])

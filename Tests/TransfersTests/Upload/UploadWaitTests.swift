@@ -12,7 +12,7 @@ import Testing
     private let content = uploadContent(100)
 
     private func resuming(_ kind: Int, _ time: TimeSource) -> UploadResuming {
-        kind == 0 ? .draft(time: time) : .tus(time: time)
+        kind == 0 ? .draft.trying(time: time) : .tus.trying(time: time)
     }
 
     /// Uploads to a server that breaks once, and refuses the question for the offset with a `Retry-After`.
@@ -71,7 +71,7 @@ import Testing
         let refusal = UploadServer.Fault.refuse(503, [.retryAfter: "1"])
         let server = UploadServer(faults: [.cut(after: 40)] + Array(repeating: refusal, count: 7))
         let time = TimeSource(clock: clock, random: RandomSource { .max })
-        var resuming = UploadResuming.draft(time: time)
+        var resuming = UploadResuming.draft.trying(time: time)
         resuming.answerLimit = 20
         let patient = resuming
         try await clock.run { _ = try await server.client().uploadPieces(content, resuming: patient) }
@@ -90,7 +90,7 @@ import Testing
                     .upload(
                         .raw(content, type: nil),
                         to: "/files",
-                        resuming: .draft(time: time),
+                        resuming: .draft.trying(time: time),
                         context: .with(\.remainingTime, { .seconds(10) })
                     )
             }
