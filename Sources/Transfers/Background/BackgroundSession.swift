@@ -17,20 +17,8 @@ protocol BackgroundSession: Sendable {
     func close()
 }
 
-/// A report of a session.
-enum SessionEvent: Sendable {
-    case progressed(TransferTask, TransferProgress)
-    /// The content of a response is in a file, which exists only during the call.
-    case downloaded(TransferTask, TransferResponse, URL)
-    /// - content: the beginning of an upload's response.
-    case completed(TransferTask, TransferResponse?, failure: TransferFailure?, content: Data)
-    case eventsFinished
-    /// The session has ended with all its tasks, and reports nothing more.
-    case invalidated(TransferFailure)
-}
-
 /// Receives the reports of a session, on any thread.
-typealias SessionReceiver = @Sendable (SessionEvent) -> Void
+typealias SessionReceiver = @Sendable (TransferEvent) -> Void
 
 /// The longest content of an upload's response.
 let uploadResponseLimit = 64 * 1024

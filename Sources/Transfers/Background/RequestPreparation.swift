@@ -13,8 +13,8 @@ struct RequestPreparation: Sendable {
     /// The 401 to the earlier attempt.
     struct Rejection: Sendable {
         let response: HTTPResponse
-        /// The token that the server rejected, if it is known: the earlier attempt may be of another launch.
-        let token: SentToken?
+        /// The hash of the token that the server rejected, if it is known: the earlier attempt may be of another launch.
+        let token: Int?
     }
 
     private let client: Client
@@ -68,7 +68,8 @@ struct RequestPreparation: Sendable {
             failure = error
         }
         try Task.checkCancellation()
-        guard var prepared = capture.request else {
+        let result = capture.result
+        guard var prepared = result.request else {
             if let failure, !(failure is CancellationError) { throw failure }
             throw TransferError(
                 .answeredByChain,
@@ -78,7 +79,7 @@ struct RequestPreparation: Sendable {
             )
         }
         // Otherwise the request with the rejected token would be sent again.
-        if let failure, capture.isRejected, !failure.isReplayedRejection { throw failure }
+        if let failure, result.isRejected, !failure.isReplayedRejection { throw failure }
         prepared.context.capture = nil
         prepared.context.callShape = request.context.callShape
         prepared.context.responseBody = request.context.responseBody
@@ -91,17 +92,12 @@ struct RequestPreparation: Sendable {
     }
 }
 
-/// Tells whether two requests have the same bearer token, without keeping the token.
-struct SentToken: Sendable, Hashable {
-    /// Each process has its own hash function.
-    private let hash: Int
-
-    /// `nil` for a request without a bearer token. Other credentials, such as signatures, differ with each request.
-    init?(_ request: HTTPRequest) {
-        guard let value = request.headerFields[.authorization], value.lowercased().hasPrefix("bearer ") else {
-            return nil
-        }
-        hash = value.hashValue
+extension HTTPRequest {
+    /// The hash of the bearer token, by the function of this process: it tells tokens apart without keeping them. `nil` for a request
+    /// without one. Other credentials, such as signatures, differ with each request.
+    var tokenHash: Int? {
+        guard let value = headerFields[.authorization], value.lowercased().hasPrefix("bearer ") else { return nil }
+        return value.hashValue
     }
 }
 
@@ -118,10 +114,8 @@ private final class RequestCapture: Sendable {
 
     init(rejection: RequestPreparation.Rejection?) { state = Mutex(State(rejection: rejection)) }
 
-    var request: HTTPRequest? { state.withLock(\.request) }
-
-    /// Whether the request got the rejection, and no other followed.
-    var isRejected: Bool { state.withLock(\.isRejected) }
+    /// The request, and whether it got the rejection, and no other followed.
+    var result: (request: HTTPRequest?, isRejected: Bool) { state.withLock { ($0.request, $0.isRejected) } }
 
     /// Takes a request. Returns the response to it, or `nil` if it ends here.
     func take(_ request: HTTPRequest) -> HTTPResponse? {
@@ -130,7 +124,7 @@ private final class RequestCapture: Sendable {
             state.isRejected = false
             guard let rejection = state.rejection else { return nil }
             state.rejection = nil
-            if let sent = rejection.token, let next = SentToken(request), next != sent { return nil }
+            if let sent = rejection.token, let next = request.tokenHash, next != sent { return nil }
             state.isRejected = true
             return rejection.response
         }

@@ -12,8 +12,8 @@ final class TransferCore: Sendable {
         var isClosed = false
         /// The contents of the responses to uploads.
         var contents: [BackgroundTransfer.ID: Data] = [:]
-        /// The tokens of the last attempts that this launch started.
-        var tokens: [BackgroundTransfer.ID: SentToken] = [:]
+        /// The hashes of the tokens of the last attempts that this launch started.
+        var tokens: [BackgroundTransfer.ID: Int] = [:]
         var observers: [BackgroundTransfer.ID: [Int: AsyncStream<TransferProgress>.Continuation]] = [:]
         var waiters: [Int: AsyncStream<Void>.Continuation] = [:]
         var lastNumber = 0
@@ -106,10 +106,10 @@ final class TransferCore: Sendable {
 
 // Reports of the session.
 extension TransferCore {
-    func receive(_ event: SessionEvent) {
+    func receive(_ event: TransferEvent) {
         switch event {
-        case .progressed(let task, let progress):
-            handle(.progressed(task))
+        case .progressed(let task, let progress?):
+            handle(event)
             let observers = state.withLock { state in
                 state.machine.isCurrent(task) ? state.observers[task.id].map { Array($0.values) } ?? [] : []
             }
@@ -119,14 +119,13 @@ extension TransferCore {
             handle(.downloaded(task, response, near ?? file))
             // Unless the transfer has ended meanwhile, it has been renamed.
             if let near { try? FileName.remove(near.path) }
-        case .completed(let task, let response, let failure, let content):
+        case .completed(let task, _, _, let content):
             // Empty content replaces that of an earlier attempt too.
             state.withLock { state in
                 if state.machine.isCurrent(task) { state.contents[task.id] = content }
             }
-            handle(.completed(task, response, failure: failure))
-        case .eventsFinished: handle(.eventsFinished)
-        case .invalidated(let failure): handle(.invalidated(failure))
+            handle(event)
+        default: handle(event)
         }
     }
 
@@ -251,7 +250,7 @@ extension TransferCore {
 
     /// Gives an attempt to the session.
     private func start(_ task: TransferTask, _ request: HTTPRequest, _ upload: URL?) throws {
-        state.withLock { $0.tokens[task.id] = SentToken(request) }
+        state.withLock { $0.tokens[task.id] = request.tokenHash }
         try current?.start(task, request, upload: upload)
         handle(.started(task))
     }

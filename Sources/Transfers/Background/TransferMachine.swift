@@ -15,11 +15,14 @@ enum TransferEvent: Sendable {
     case notStarted(TransferTask)
     /// No request was made for a renewed attempt.
     case notRenewed(TransferTask)
-    case progressed(TransferTask)
+    /// The session reports the progress of a task.
+    case progressed(TransferTask, TransferProgress? = nil)
     /// The content of a response is in a file, which exists only during this event.
     case downloaded(TransferTask, TransferResponse, URL)
     /// A task ended. Without a failure and a response, nothing is known about its outcome.
-    case completed(TransferTask, TransferResponse?, failure: TransferFailure?)
+    ///
+    /// - content: the beginning of an upload's response.
+    case completed(TransferTask, TransferResponse?, failure: TransferFailure?, content: Data = Data())
     case cancelled(BackgroundTransfer.ID)
     /// The app's closure returned for the end of a transfer.
     case delivered(BackgroundTransfer.ID)
@@ -138,9 +141,9 @@ struct TransferMachine<Storage: TransferStorage>: Sendable {
         case .started(let task): start(task)
         case .notStarted(let task): if let record = record(of: task) { forget(record) }
         case .notRenewed(let task): if let record = record(of: task) { giveUpRenewal(record) }
-        case .progressed(let task): if isCurrent(task) { entries[task.id]?.isSeen = true }
+        case .progressed(let task, _): if isCurrent(task) { entries[task.id]?.isSeen = true }
         case .downloaded(let task, let response, let file): receive(task, response, file)
-        case .completed(let task, let response, let failure): complete(task, response, failure)
+        case .completed(let task, let response, let failure, _): complete(task, response, failure)
         case .cancelled(let id): cancel(id)
         case .delivered(let id): if let record = entries[id]?.record, record.phase.isEnd { forget(record) }
         case .awaited(let number): if waits.begin(number) { effects.append(.compare(number)) }
@@ -326,4 +329,53 @@ protocol TransferStorage: Sendable {
     mutating func stage(_ file: URL, for record: TransferRecord) throws
     /// Renames the staged file to the destination, unless that has been done.
     mutating func place(_ record: TransferRecord) throws
+}
+
+/// The callers that wait until the events of a wake are delivered, without I/O.
+///
+/// The session reports the end of events once for each wake, but perhaps before the caller of that wake begins to wait. An end that
+/// came while nobody waited may also belong to an earlier wake. A caller that meets such an end therefore asks the session for its
+/// tasks: a transfer that hasn't ended and has no task any more ended in this wake, and its report is still to come.
+struct WakeWaits: Sendable {
+    private struct Wait {
+        /// Whether the session reported an end of events since the wait began.
+        var hasFinished = false
+        /// The tasks whose reports are still to come; `nil` as long as nothing is known about them.
+        var unreported: Set<TransferTask>?
+    }
+
+    private var waits: [Int: Wait] = [:]
+    /// Whether an end of events came while nobody waited.
+    private var hasEarlierEnd = false
+
+    /// Begins to wait. Returns whether to compare the session's tasks (``compare(_:_:)``).
+    mutating func begin(_ number: Int) -> Bool {
+        waits[number] = Wait()
+        defer { hasEarlierEnd = false }
+        return hasEarlierEnd
+    }
+
+    mutating func abandon(_ number: Int) { waits[number] = nil }
+
+    mutating func finishEvents() {
+        hasEarlierEnd = waits.isEmpty
+        for number in waits.keys { waits[number]?.hasFinished = true }
+    }
+
+    /// - Parameter unreported: the tasks of open transfers that the session doesn't have.
+    mutating func compare(_ number: Int, _ unreported: Set<TransferTask>) { waits[number]?.unreported = unreported }
+
+    /// The session got a task after all.
+    mutating func start(_ task: TransferTask) {
+        for number in waits.keys { waits[number]?.unreported?.remove(task) }
+    }
+
+    /// Ends the waits that nothing keeps, and returns their numbers.
+    ///
+    /// - Parameter isOpen: whether a task's report still counts.
+    mutating func takeReady(isOpen: (TransferTask) -> Bool) -> [Int] {
+        let ready = waits.filter { $0.value.hasFinished || $0.value.unreported?.contains(where: isOpen) == false }
+        for number in ready.keys { waits[number] = nil }
+        return ready.keys.sorted()
+    }
 }

@@ -122,11 +122,9 @@ final class DownloadState: Sendable {
         try protection.synchronizeState(file)
     }
 
-    /// Writes a record. Returns `false` if it doesn't fit.
-    func write(_ record: DownloadRecord) throws(SystemCallFailure) -> Bool {
-        guard let slot = record.slot() else { return false }
-        try file.write(Data(slot), at: record.offset)
-        return true
+    /// Writes a record. Every validator that is kept fits into a slot.
+    func write(_ record: DownloadRecord) throws(SystemCallFailure) {
+        if let slot = record.slot() { try file.write(Data(slot), at: record.offset) }
     }
 
     /// Removes the file. The lock holds until the last reference is released.

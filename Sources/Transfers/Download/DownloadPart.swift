@@ -98,15 +98,11 @@ extension DownloadPart {
     /// - Parameter representation: `nil` if the bytes can't be continued later.
     func begin(_ representation: Representation?, announced: DownloadDigest?) throws(SystemCallFailure) {
         try clear()
-        var record: DownloadRecord?
-        if let representation {
-            let new = DownloadRecord(source: source, representation: representation, announced: announced)
-            if try state?.write(new) ?? true { record = new }
+        let record = representation.map {
+            DownloadRecord(source: source, representation: $0, announced: announced)
         }
-        content.withLock { content in
-            content.record = record
-            content.announced = announced
-        }
+        if let record { try state?.write(record) }
+        content.withLock { ($0.record, $0.announced) = (record, announced) }
     }
 
     /// Forgets the bytes after a length, for those of a response that continues the others.
@@ -155,7 +151,7 @@ extension DownloadPart {
         guard var record = content.withLock(\.record) else { return }
         record.number += 1
         record.safe = safe
-        _ = try state?.write(record)
+        try state?.write(record)
         content.withLock { [record] in $0.record = record }
     }
 

@@ -74,8 +74,7 @@ extension UploadOutcome.End {
 struct UploadPlan: Sendable {
     let kind: UploadProtocol
     let length: Int64
-    private let creation: UploadResuming.Creation
-    private let partLimit: Int64
+    private let resuming: UploadResuming
     /// Whether the creating request may be repeated although the server may have acted on it.
     private let isRepeatable: Bool
 
@@ -110,8 +109,7 @@ struct UploadPlan: Sendable {
     ) {
         self.kind = kind
         self.length = length
-        creation = resuming.creation
-        partLimit = resuming.partLimit
+        self.resuming = resuming
         patience = TransferPatience(resuming.patience, answerLimit: resuming.answerLimit)
         // An upload of tus without bytes has no effect yet. Without content it is complete at once.
         self.isRepeatable = isRepeatable || kind == .tus && !resuming.creation.hasContent && length > 0
@@ -124,7 +122,12 @@ struct UploadPlan: Sendable {
 
     /// The content of the creating request.
     private var firstPart: Range<Int64> {
-        creation.hasContent ? limits.part(from: 0, of: length, upTo: partLimit) : 0..<0
+        resuming.creation.hasContent ? nextPart(from: 0) : 0..<0
+    }
+
+    /// The content of a request from an offset on.
+    private func nextPart(from offset: Int64) -> Range<Int64> {
+        limits.part(from: offset, of: length, upTo: resuming.partLimit)
     }
 
     /// Whether the request of a step completes the upload.
@@ -245,7 +248,7 @@ extension UploadPlan {
             isCompleteAtServer = true
         }
         if kind == .tus, offset == length { return .finish }
-        return .append(limits.part(from: offset, of: length, upTo: partLimit))
+        return .append(nextPart(from: offset))
     }
 
     private mutating func afterPart(_ part: Range<Int64>, _ end: UploadOutcome.End) -> UploadStep {
@@ -259,7 +262,7 @@ extension UploadPlan {
         }
         if answer.status == 409, let offset = answer.offset, kind == .draft {
             if let fault = acknowledge(offset) { return .fail(fault) }
-            return again(.append(limits.part(from: offset, of: length, upTo: partLimit)))
+            return again(.append(nextPart(from: offset)))
         }
         if answer.status == 413, shortened(part) != nil { return again(.askForOffset) }
         return afterRefusal(answer)
@@ -269,7 +272,7 @@ extension UploadPlan {
     private mutating func afterAcknowledgement(_ offset: Int64, of part: Range<Int64>) -> UploadStep {
         if let fault = acknowledge(offset) { return .fail(fault) }
         if kind == .tus, offset == length { return .finish }
-        let next = UploadStep.append(limits.part(from: offset, of: length, upTo: partLimit))
+        let next = UploadStep.append(nextPart(from: offset))
         return offset > part.lowerBound || part.isEmpty && part.lowerBound < length ? next : again(next)
     }
 
@@ -306,7 +309,7 @@ extension UploadPlan {
 
     /// The part that the limits allow, if it is shorter.
     private func shortened(_ part: Range<Int64>) -> Range<Int64>? {
-        let allowed = limits.part(from: part.lowerBound, of: length, upTo: partLimit)
+        let allowed = nextPart(from: part.lowerBound)
         return allowed.upperBound < part.upperBound ? allowed : nil
     }
 
