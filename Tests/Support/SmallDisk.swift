@@ -23,9 +23,13 @@ public enum SmallDisk {
         try await Command.run("/bin/mount", ["-o", "remount,size=\(kilobytes)k", folder.path]).status
     }
 
-    /// Removes a disk with its files.
+    /// Removes a disk with its files. Tries for up to 30 seconds, because a file may still be closed on another thread.
     public static func unmount(at folder: URL) async throws -> Int32 {
-        try await Command.run("/bin/umount", [folder.path]).status
+        let end = ContinuousClock.now.advanced(by: .seconds(30))
+        while true {
+            let status = try await Command.run("/bin/umount", [folder.path]).status
+            if status == 0 || .now >= end { return status }
+        }
     }
 }
 #endif
