@@ -33,25 +33,13 @@ public struct CacheKey: Sendable, Hashable {
 
     /// The target URI; `nil` if the URL isn't an absolute http or https URL.
     static func text(of url: URL) -> String? {
-        if let usual = usual(url.absoluteString) { return usual }
         guard let origin = Origin(url) else { return nil }
-        let path = url.path(percentEncoded: true)
-        let query = url.query(percentEncoded: true).map { "?" + $0 } ?? ""
-        return origin.description + (path.isEmpty ? "/" : path) + query
-    }
-
-    // The usual spelling, without Foundation's parser, which takes 0.5 µs of the 3 µs that a hit from memory may take.
-    private static func usual(_ text: String) -> String? {
-        var text = text
-        let found = text.withUTF8 { UsualOrigin($0) }
-        guard let found, case let target = text.utf8.dropFirst(found.host.upperBound), target.first == UInt8(ascii: "/")
-        else { return nil }
-        var key = ""
-        key.reserveCapacity(text.utf8.count + 4)
-        key += Substring(text.utf8.prefix(found.host.upperBound))
-        key += found.isSecure ? ":443" : ":80"
-        key += Substring(target.prefix { $0 != UInt8(ascii: "#") })
-        return key
+        // Not by `URL.path`, which takes 0.5 µs of the 3 µs that a hit from memory may take.
+        let text = url.absoluteString.utf8
+        let target = text.drop { $0 != UInt8(ascii: ":") }.dropFirst(3)
+            .drop { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+            .prefix { $0 != UInt8(ascii: "#") }
+        return origin.description + (target.first == UInt8(ascii: "/") ? "" : "/") + Substring(target)
     }
 
     init(partition: String, text url: String) {
