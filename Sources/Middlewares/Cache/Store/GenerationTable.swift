@@ -6,12 +6,10 @@ struct GenerationTable {
     private static let slotCount = 1_024
 
     private var last: UInt64 = 0
-    /// The generation that the last clear gave to every key.
-    private var ofAll: UInt64 = 0
     private var slots = [UInt64](repeating: 0, count: slotCount)
 
     subscript(key: CacheKey) -> CacheGeneration {
-        CacheGeneration(rawValue: max(ofAll, slots[key.hash & (Self.slotCount - 1)]))
+        CacheGeneration(rawValue: slots[key.hash & (Self.slotCount - 1)])
     }
 
     mutating func change(for key: CacheKey) {
@@ -21,6 +19,6 @@ struct GenerationTable {
 
     mutating func changeAll() {
         last += 1
-        ofAll = last
+        for slot in slots.indices { slots[slot] = last }
     }
 }

@@ -8,13 +8,12 @@ internal import Synchronization
 final class RecentStamps: Sendable {
     private struct State {
         var last: Int64 = 0
-        var young: [DiskName: Int64] = [:]
-        var old: [DiskName: Int64] = [:]
+        var uses: [DiskName: Int64] = [:]
     }
 
     /// How far a file's time may lag behind its last use, in nanoseconds.
     static let lag: Int64 = 60_000_000_000
-    private static let generation = 2_048
+    private static let limit = 4_096
     private let now: @Sendable () -> Date
     private let state = Mutex(State())
 
@@ -38,11 +37,8 @@ final class RecentStamps: Sendable {
         state.withLock { state in
             let stamp = stamp(&state)
             if stamp - modified >= Self.lag || modified - stamp >= Self.lag { return stamp }
-            if state.young.count >= Self.generation {
-                state.old = state.young
-                state.young = [:]
-            }
-            state.young[name] = stamp
+            if state.uses.count >= Self.limit { state.uses = [:] }
+            state.uses[name] = stamp
             return nil
         }
     }
@@ -55,7 +51,7 @@ final class RecentStamps: Sendable {
         state.withLock { state in
             // After the clock was set back in this process, its own stamps are ahead of the clock too.
             let modified = modified > max(time, state.last) + Self.lag ? 0 : modified
-            return max(modified, state.young[name] ?? state.old[name] ?? modified)
+            return max(modified, state.uses[name] ?? modified)
         }
     }
 }
