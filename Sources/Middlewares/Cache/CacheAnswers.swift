@@ -13,10 +13,7 @@ enum CacheAnswers {
     ) async throws -> HTTPResponse {
         var response = head(served, from: entry, to: request, outcome: outcome)
         guard let range = body(served.form, entry), !range.isEmpty else { return response }
-        let limit = request.context.responseBody.bufferLimit
-        if let bytes = entry.bytes(range, upTo: limit ?? .max) {
-            response.body = HTTPBody(bytes)
-        } else if let limit {
+        if let limit = request.context.responseBody.bufferLimit {
             response.body = try await entry.collected(range, upTo: limit)
         } else {
             response.body = try await entry.body(range)
@@ -41,8 +38,9 @@ enum CacheAnswers {
         outcome: CacheOutcome
     ) -> HTTPResponse {
         var outcome = outcome
-        outcome.age = served.age.map { .seconds($0) }
-        let timeToLive = served.age.map { served.lifetime - $0 }
+        let age = served.freshness.age
+        outcome.age = age.map { .seconds($0) }
+        let timeToLive = age.map { served.freshness.lifetime - $0 }
         outcome.timeToLive = timeToLive.map { .seconds($0) }
         outcome.staleReason = outcome.staleReason ?? served.stale
         var fields = entry.response.headerFields
@@ -52,10 +50,10 @@ enum CacheAnswers {
         var response = HTTPResponse(status: entry.response.status, headerFields: fields, url: request.url)
         apply(served.form, entry, to: &response)
         // Stored fields have no `Age`. An age above the maximum becomes the maximum (RFC 9111 §1.2.2).
-        let age = String(min(served.age ?? entry.response.initialAge, DeltaSeconds.ceiling))
+        let text = String(min(age ?? entry.response.initialAge, DeltaSeconds.ceiling))
         response.context.cacheOutcome = outcome
         response.headerFields.append(
-            HTTPField(name: .age, trimmed: age, hasControl: false),
+            HTTPField(name: .age, trimmed: text, hasControl: false),
             CacheStatus.field(outcome, timeToLive: timeToLive)
         )
         return response

@@ -27,7 +27,7 @@ internal import InterceptorsCore
 /// ticket's own generation covers a store that fails to change its own.
 ///
 /// How a store keeps these promises: ``GenerationTable`` in memory, ``DiskGenerations`` on disk. What becomes of a removal that
-/// fails: ``CacheDebts``, and ``OwedRemovals`` on disk. The arrival numbers are for the caches of one process: of the responses of
+/// fails: ``OwedRemovals``. The arrival numbers are for the caches of one process: of the responses of
 /// two processes, the last to end stays.
 struct CacheCommit: Sendable {
     let response: CachedResponse
@@ -39,9 +39,10 @@ struct CacheCommit: Sendable {
     let store: any CacheStore
     /// The key's generation when the request was sent.
     let generation: CacheGeneration
-    /// The announced length of the body: the value of `Content-Length`.
-    let length: Int64?
     let report: @Sendable (any Error) -> Void
+
+    /// The announced length of the body.
+    private var length: Int64? { response.headerFields[.contentLength].flatMap { Int64($0) } }
 
     /// Stores a body that is in memory. Returns whether it is stored.
     func store(_ body: Data) async -> Bool {

@@ -1,30 +1,32 @@
 internal import InterceptorsCore
 
 /// A request that the cache forwards, and the entries that were stored for it before.
-struct CacheExchange: ~Copyable, Sendable {
+struct CacheExchange: Sendable {
     let request: HTTPRequest
     let key: CacheKey
-    let forward: CachePolicy.Forward
+    private(set) var forward: CachePolicy.Forward
     let entries: [CacheEntry]
     /// The key's generation at that time; `nil` if the store wasn't asked, or failed.
     let generation: CacheGeneration?
-    /// The time just before the request is sent.
-    let start: CacheTime.Reading
+    let ticket: CacheArrivals.Ticket
+    let next: Next
 
     init(
-        _ request: consuming HTTPRequest,
+        _ request: HTTPRequest,
         _ key: CacheKey,
         _ forward: CachePolicy.Forward,
         _ entries: [CacheEntry],
         _ generation: CacheGeneration?,
-        at start: CacheTime.Reading
+        through cache: CacheInterceptor,
+        _ next: Next
     ) {
         self.request = request
         self.key = key
         self.forward = forward
         self.entries = entries
         self.generation = generation
-        self.start = start
+        ticket = cache.arrivals.issueTicket(for: key)
+        self.next = next
     }
 
     /// The request to forward. A GET or HEAD declares that its response may be served to other requests of the partition.
@@ -40,16 +42,10 @@ struct CacheExchange: ~Copyable, Sendable {
     var selected: CacheEntry? { forward.selected.map { entries[$0] } }
 
     /// The exchange without the conditions that the cache added.
-    func unconditional(at start: CacheTime.Reading) -> CacheExchange {
-        var fields = forward.fields
-        for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince] { fields.remove(name) }
-        return CacheExchange(
-            request,
-            key,
-            CachePolicy.Forward(reason: forward.reason, fields: fields),
-            entries,
-            generation,
-            at: start
-        )
+    var unconditional: CacheExchange {
+        var copy = self
+        copy.forward.selected = nil
+        for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince] { copy.forward.fields.remove(name) }
+        return copy
     }
 }

@@ -1,9 +1,23 @@
 internal import Foundation
 public import InterceptorsCore
+internal import Synchronization
 
-/// The implementation of `.cache(…)`, documented there.
-struct CacheInterceptor: Interceptor {
-    let core: CacheCore
+/// The implementation of `.cache(…)`, documented there: carries out the decisions of ``CachePolicy`` with a store and the rest of
+/// the chain.
+final class CacheInterceptor: Interceptor, PlacedInterceptor {
+    let store: any CacheStore
+    let arrivals: CacheArrivals
+    let time: CacheTime
+    let policy: CachePolicy
+    let partitions: CachePartitions
+    let isDisconnection: @Sendable (any Error) -> Bool
+    let report: @Sendable (any Error) -> Void
+    let stores: StoringCondition?
+    let backgroundValidations = BackgroundValidations()
+    /// The time of the last attempt to remove all entries, because all are owed.
+    let lastClear = Mutex<Int64?>(nil)
+
+    var placement: Placement { [.stores] }
 
     init(
         store: any CacheStore,
@@ -13,19 +27,21 @@ struct CacheInterceptor: Interceptor {
         isDisconnection: @escaping @Sendable (any Error) -> Bool = { $0.isDisconnection },
         stores: (@Sendable (HTTPResponse) -> Bool)? = nil
     ) {
-        core = CacheCore(
-            store: store,
-            time: CacheTime(time),
-            maximumStaleness: maximumStaleness,
-            stores: stores,
-            isDisconnection: isDisconnection,
-            report: report ?? DebugReport.cache
-        )
+        self.store = store
+        arrivals = store.arrivals
+        self.time = CacheTime(time)
+        let digest = FieldDigest()
+        policy = CachePolicy(maximumStaleness: max(0, maximumStaleness.components.seconds), digest: digest)
+        partitions = CachePartitions(digest)
+        self.isDisconnection = isDisconnection
+        self.report = report ?? DebugReport.cache
+        self.stores = stores.map(StoringCondition.init)
     }
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        if !core.isPrepared { await core.prepare() }
-        guard let key = core.key(for: request) else {
+        // Digests made without the store's key use the key of the process: entries stored under them are never found again.
+        if !policy.digest.isReady { await policy.digest.prepare(store, report: report) }
+        guard let key = key(for: request) else {
             if request.context.cacheMode.sendsNothing {
                 request.note(.cache(CacheOutcome(.unsatisfiable)))
                 return CacheAnswers.gatewayTimeout(request, CacheOutcome(.unsatisfiable))
@@ -33,15 +49,19 @@ struct CacheInterceptor: Interceptor {
             return try await next(request)
         }
         let notes = request.notes
-        let response = try await core.answer(request, key, next)
+        let isStorable = request.method == .get || request.method == .head
+        let found = isStorable ? await current(for: key) : nil
+        let response = try await answer(request, key, found?.entries ?? [], found?.generation, next)
         if notes.areKept, let outcome = response.context.cacheOutcome { notes.add(.cache(outcome)) }
         return response
     }
 
-}
-
-extension CacheInterceptor: PlacedInterceptor {
-    var placement: Placement { [.stores] }
+    /// The key of a request's stored responses; `nil` if the cache passes the request on: its URL isn't http or https, or its
+    /// shape forbids to store it. An unsafe request has a key whatever its shape, because it invalidates entries.
+    private func key(for request: HTTPRequest) -> CacheKey? {
+        guard request.context.callShape.mayStore || !request.method.isSafe else { return nil }
+        return CacheKey(url: request.url, partition: partitions.name(for: request))
+    }
 }
 
 extension CacheStore {

@@ -28,24 +28,6 @@ extension CacheStoreConformance {
             try expect(try await bench.bodies(key), is: ["abcde"], "The body")
         },
         Law(
-            "completeBodyIsStoredLikeAWrittenOne",
-            expected: "store(_:of:for:replacing:if:) must have the effect of a writer with one chunk.",
-            harm: "Otherwise short responses, which have no writer, are lost or damaged.",
-            repair: "Leave out your implementation, or let both share the code behind the commit."
-        ) { bench in
-            let key = try bench.key("a")
-            let (response, body) = (bench.response(), Data("xxwhole".utf8).dropFirst(2))
-            let isStored = try await bench.store.store(body, of: response, for: key, replacing: []) { _ in true }
-            try expect(isStored, is: true, "The result of store(_:of:for:replacing:if:)")
-            try expect(try await bench.only(key).response, is: response, "The response")
-            try expect(try await bench.bodies(key), is: ["whole"], "The body")
-            let isRefused = try await bench.store.store(body, of: bench.response("b"), for: key, replacing: []) { _ in
-                false
-            }
-            try expect(isRefused, is: false, "The result for a response that isn't wanted")
-            try expect(try await bench.bodies(key), is: ["whole"], "The bodies after a response that isn't wanted")
-        },
-        Law(
             "nothingIsSeenBeforeTheCommit",
             expected: "A body must stay invisible until commit(if:) has returned.",
             harm: "Otherwise a reader gets half of a response as if it were complete.",

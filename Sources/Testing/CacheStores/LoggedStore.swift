@@ -33,18 +33,6 @@ struct LoggedStore: CacheStore {
         return LoggedWriter(base: writer, log: log)
     }
 
-    func store(
-        _ body: Data,
-        of response: CachedResponse,
-        for key: CacheKey,
-        replacing entries: [CacheEntry.ID],
-        if isWanted: @Sendable (CacheGeneration) -> Bool
-    ) async throws -> Bool {
-        try await log.waiting(for: "store(_:of:for:replacing:if:)") {
-            try await base.store(body, of: response, for: key, replacing: entries, if: isWanted)
-        }
-    }
-
     func update(_ entry: CacheEntry.ID, of key: CacheKey, to response: CachedResponse) async throws {
         try await log.waiting(for: "update(_:of:to:)") { try await base.update(entry, of: key, to: response) }
     }

@@ -48,7 +48,7 @@ import Testing
         await world.clock.sleepers(1)
         try await world.store.removeAll(partition: "ada")
         world.advance(5)
-        await world.cache.core.backgroundValidations.end()
+        await world.cache.backgroundValidations.end()
         #expect(world.stub.requests.count == 2)
         #expect(try await world.store.listing().isEmpty)
     }
@@ -63,7 +63,7 @@ import Testing
         world.answer(["Cache-Control: max-age=60"], "late")
         store.isCleared.store(true, ordering: .releasing)
         #expect(try await world.send(partition: "ada") == "200 stale one age 10")
-        await world.cache.core.backgroundValidations.end()
+        await world.cache.backgroundValidations.end()
         #expect(world.stub.requests.count == 1)
     }
 

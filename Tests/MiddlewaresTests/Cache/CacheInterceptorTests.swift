@@ -210,7 +210,7 @@ import Testing
         }
         await world.clock.sleepers(1)
         world.advance(1)
-        await world.cache.core.backgroundValidations.end()
+        await world.cache.backgroundValidations.end()
         #expect(world.stub.requests.count == 2, "a single revalidation in the background")
         #expect(world.stub.requests[1].headerFields[.ifNoneMatch] == "\"a\"", "of the cache, not of the caller")
         #expect(try await world.send() == "200 hit one age 1")
@@ -223,7 +223,7 @@ import Testing
         for count in 1...2 {
             world.stub.enqueue(.failure(URLError(.badURL)))
             #expect(try await world.send() == "200 stale one age 10")
-            await world.cache.core.backgroundValidations.end()
+            await world.cache.backgroundValidations.end()
             #expect(world.stub.requests.count == 1 + count && world.reported.count == count)
         }
     }
@@ -285,7 +285,7 @@ import Testing
         world.advance(10)
         world.answer(["Cache-Control: max-age=5", "ETag: \"b\""], "two")
         #expect(try await world.send(["Range: bytes=0-1", "If-Range: \"a\""]).hasPrefix("206 stale on"))
-        await world.cache.core.backgroundValidations.end()
+        await world.cache.backgroundValidations.end()
         let sent = try #require(world.stub.requests.last)
         #expect(sent.headerFields.contains(.ifNoneMatch))
         #expect(!sent.headerFields.contains(.range) && !sent.headerFields.contains(.ifRange))

@@ -25,7 +25,7 @@ import Testing
             for response in isReversed ? [new, old] : [old, new] { try await read(response) }
             #expect(try await world.send() == "200 hit new age 0")
         }
-        #expect(world.cache.core.arrivals.count == 0)
+        #expect(world.cache.arrivals.count == 0)
     }
 
     // The newer response was too large to store, but the older one must not take its place.
@@ -142,16 +142,16 @@ import Testing
         }
         await world.clock.sleepers(BackgroundValidations.limit)
         world.advance(1)
-        await world.cache.core.backgroundValidations.end()
+        await world.cache.backgroundValidations.end()
         #expect(world.stub.requests.count == count + BackgroundValidations.limit)
         // The next reader revalidates each entry that was dropped at the limit.
         for number in 0..<count { _ = try await world.send(path: "\(number)") }
         await world.clock.sleepers(count - BackgroundValidations.limit)
         world.advance(1)
-        await world.cache.core.backgroundValidations.end()
+        await world.cache.backgroundValidations.end()
         #expect(world.stub.requests.count == 2 * count)
         for number in 0..<count { #expect(try await world.send(path: "\(number)").hasPrefix("200 hit two")) }
-        #expect(world.cache.core.arrivals.count == 0)
+        #expect(world.cache.arrivals.count == 0)
     }
 
     // A reader that is cancelled while the server is asked throws, and gets no stale response.

@@ -243,7 +243,7 @@ import Testing
             report: { error in reports.change { $0.append("\(error)") } }
         )
         #expect(try await InterceptorChain([cache, .bearerAuth(tokens)], transport: plain).get() == 200)
-        await cache.core.backgroundValidations.end()
+        await cache.backgroundValidations.end()
         #expect(plain.requests.count == 1)
         #expect(reports.value.count == 1 && reports.value[0].contains("ChainOrderError"))
     }

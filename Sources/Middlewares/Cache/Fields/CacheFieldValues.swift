@@ -31,6 +31,8 @@ enum VaryField: Equatable {
     /// These fields: lower case, sorted, unique.
     case names([String])
 
+    var names: [String]? { if case .names(let names) = self { names } else { nil } }
+
     init(_ fields: HTTPFields) {
         guard fields.contains(.vary) else {
             self = .names([])

@@ -18,7 +18,7 @@ extension CachePolicy {
         }
         let constraints = Constraints(request)
         guard !constraints.demandsValidation, !constraints.directives.minFresh.isPresent else { return .forbidden }
-        let freshness = freshness(of: response, now: now)
+        let freshness = Self.freshness(of: response, now: now)
         let windows = [response.facts.directives.staleIfError, constraints.directives.staleIfError]
         if let staleness = freshness.staleness, windows.contains(where: { ($0.value ?? -1) >= staleness }) {
             return .served(.staleIfError)
@@ -34,14 +34,10 @@ extension CachePolicy {
         return directives.mustRevalidate || directives.noCache == .whole || response.needsValidation
     }
 
-    static func isServerFailure(_ status: HTTPResponse.Status) -> Bool {
-        HTTPResponse.Status.serverFailures.contains(status)
-    }
-
-    /// Whether an error is equivalent to such a status from a gateway: the server failed, rather than the caller or the
-    /// server's certificate.
+    /// Whether an error is equivalent to a status of a failed server from a gateway: the server failed, rather than the caller or
+    /// the server's certificate.
     static func isServerFailure(_ error: any Error) -> Bool {
-        if let response = error.receivedResponse { return isServerFailure(response.status) }
+        if let response = error.receivedResponse { return HTTPResponse.Status.serverFailures.contains(response.status) }
         return error.isOrIsCausedBy(failures)
     }
 

@@ -13,8 +13,8 @@ extension CachePolicy {
         var staleness: Int64? { age.map { max(0, $0 - lifetime) } }
     }
 
-    func freshness(of response: CachedResponse, now: Int64) -> Freshness {
-        Freshness(lifetime: lifetime(of: response), age: Self.age(of: response, now: now))
+    static func freshness(of response: CachedResponse, now: Int64) -> Freshness {
+        Freshness(lifetime: response.facts.lifetime, age: age(of: response, now: now))
     }
 
     // current_age (§4.2.3)
@@ -22,36 +22,6 @@ extension CachePolicy {
         let (resident, overflow) = now.subtractingReportingOverflow(response.responseTime)
         guard !overflow, resident >= 0, response.initialAge >= 0 else { return nil }
         return min(resident, .max / 4) + min(response.initialAge, .max / 4)
-    }
-
-    // freshness_lifetime (§4.2.1)
-    func lifetime(of response: CachedResponse) -> Int64 {
-        let facts = response.facts
-        guard let dates = facts.dates else { return facts.directives.maxAge.value ?? 0 }
-        let date = dates.date ?? response.responseTime
-        switch dates.expiry {
-        case .at(let end):
-            // A custom store may return any time of arrival.
-            let (span, overflows) = end.subtractingReportingOverflow(date)
-            return overflows ? 0 : max(0, span)
-        case .invalid: return 0
-        case .absent:
-            return Self.heuristicLifetime(of: response.status, facts.directives, dates.lastModified, date: date)
-        }
-    }
-
-    // §4.2.2
-    private static func heuristicLifetime(
-        of status: HTTPResponse.Status,
-        _ directives: CacheControl,
-        _ modified: Int64?,
-        date: Int64
-    ) -> Int64 {
-        guard isHeuristicallyCacheable(status) || directives.isPublic || directives.isPrivate,
-            let modified, modified < date
-        else { return 0 }
-        // A tenth of the time since the last change, at most a day.
-        return min(86_400, Int64((Double(date) - Double(modified)) * 0.1))
     }
 
     static func date(_ fields: HTTPFields, _ name: HTTPField.Name, now: Int64) -> Int64? {

@@ -34,7 +34,7 @@ extension CachePolicy {
         if response.status == 304 { return receiveNotModified(response, request, forward, stored: stored, timing) }
         // A part answers this range only, and says nothing against what is stored.
         if response.status == 206 { return .pass(.partial) }
-        if let selected = forward.selected, Self.isServerFailure(response.status),
+        if let selected = forward.selected, HTTPResponse.Status.serverFailures.contains(response.status),
             case .served(let reason) = afterFailure(stored[selected].response, request, now: timing.responseTime),
             reason != .disconnected
         {

@@ -4,19 +4,8 @@ internal import InterceptorsSyntax
 extension CachePolicy {
     /// The index of the stored response that a request selects; `nil` if no stored response matches (RFC 9111 §4, §4.1).
     func select(from stored: [CacheEntry], for request: HTTPRequest) -> Int? {
-        var best: Int?
-        // Most variants of a key name the same fields, so the request's values are normalised once.
-        var (names, asked): ([HTTPField.Name], [String?]) = ([], [])
-        for index in stored.indices {
-            guard let own = stored[index].response.facts.selectors else { continue }
-            if own != names {
-                (names, asked) = (own, own.map { selector($0, in: request) })
-            }
-            guard Self.matches(asked, names, stored[index].response.selectingFields) else { continue }
-            if let current = best, Self.rank(stored[current]) >= Self.rank(stored[index]) { continue }
-            best = index
-        }
-        return best
+        stored.indices.filter { matches(stored[$0].response, request) }
+            .max { Self.rank(stored[$0]) < Self.rank(stored[$1]) }
     }
 
     // Prefers a response with `Vary` to one without, then the most recent.
@@ -29,28 +18,18 @@ extension CachePolicy {
 
     func matches(_ response: CachedResponse, _ request: HTTPRequest) -> Bool {
         guard let names = response.facts.selectors else { return false }
-        return Self.matches(names.map { selector($0, in: request) }, names, response.selectingFields)
-    }
-
-    private static func matches(_ asked: [String?], _ names: [HTTPField.Name], _ stored: HTTPFields) -> Bool {
-        names.indices.allSatisfy { index in
-            guard let asked = asked[index], let stored = stored[names[index]] else {
-                return asked[index] == nil && stored[names[index]] == nil
-            }
+        return names.allSatisfy { name in
+            let (asked, stored) = (selector(name, in: request), response.selectingFields[name])
+            guard let asked, let stored else { return asked == nil && stored == nil }
             return ASCII.isSame(asked, stored)
         }
     }
 
     /// The request fields that `Vary` of the response names, normalised.
     func selectingFields(_ request: HTTPRequest, for response: HTTPFields) -> HTTPFields {
-        guard case .names(let names) = VaryField(response) else { return [:] }
-        return selectingFields(request, names.compactMap { HTTPField.Name($0) })
-    }
-
-    func selectingFields(_ request: HTTPRequest, _ names: [HTTPField.Name]?) -> HTTPFields {
-        guard let names, !names.isEmpty else { return [:] }
+        guard let names = VaryField(response).names else { return [:] }
         var selecting = HTTPFields()
-        for name in names {
+        for name in names.compactMap({ HTTPField.Name($0) }) {
             if let value = selector(name, in: request) { selecting.append(name, value) }
         }
         return selecting

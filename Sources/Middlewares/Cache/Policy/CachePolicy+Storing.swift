@@ -56,7 +56,7 @@ extension CachePolicy {
     // An error that needs validation at every use would serve no request. It would also replace a response that can be served
     // when the server can't be reached (§4.3.3). Error pages often have `no-cache`.
     private func isOfUse(_ stored: CachedResponse) -> Bool {
-        stored.facts.directives.noCache != .whole && freshness(of: stored, now: stored.responseTime).isFresh
+        stored.facts.directives.noCache != .whole && Self.freshness(of: stored, now: stored.responseTime).isFresh
     }
 
     /// The response to store.
@@ -65,14 +65,13 @@ extension CachePolicy {
         var fields = Self.kept(received)
         // RFC 9110 §6.6.1: without a valid date, a response gets the date of its arrival.
         if Self.date(fields, .date, now: timing.wallTime) == nil { fields[.date] = HTTPDate.format(timing.wallTime) }
-        let facts = ResponseFacts(fields, now: timing.wallTime)
         return CachedResponse(
             status: response.status,
             headerFields: fields,
-            selectingFields: selectingFields(request, facts.selectors),
+            selectingFields: selectingFields(request, for: fields),
             initialAge: Self.initialAge(received, timing: timing),
             responseTime: timing.responseTime
-        ).parse(facts)
+        ).parse()
     }
 
     /// The fields to store: without fields for one connection or a proxy, and without `Age`.

@@ -1,7 +1,7 @@
 internal import InterceptorsCore
 internal import InterceptorsSyntax
 
-/// The decisions of a private cache (RFC 9111), as pure functions without I/O. ``CacheCore`` carries them out.
+/// The decisions of a private cache (RFC 9111), as pure functions without I/O. ``CacheInterceptor`` carries them out.
 ///
 /// Times are in seconds since 1970.
 struct CachePolicy: Sendable, Equatable {
@@ -24,8 +24,7 @@ struct CachePolicy: Sendable, Equatable {
         /// The index of the stored response.
         var index: Int
         var form: Form
-        var age: Int64?
-        var lifetime: Int64
+        var freshness: Freshness
         /// Why it is served although it is stale; `nil` if it is fresh.
         var stale: CacheOutcome.StaleReason?
         /// The names of the fields, in lower case, that must not be served without validation (§5.2.2.4).
@@ -78,15 +77,14 @@ struct CachePolicy: Sendable, Equatable {
         if mode == .reload, !sendsNothing {
             return .forward(Forward(reason: .request, selected: index, fields: Self.fields(of: request)))
         }
-        let freshness = freshness(of: selected.response, now: now)
+        let freshness = Self.freshness(of: selected.response, now: now)
         let use = use(selected.response, freshness, under: constraints, mode: mode)
         if use.isAllowed {
             return .serve(
                 Served(
                     index: index,
                     form: Self.form(of: selected, for: request),
-                    age: freshness.age,
-                    lifetime: freshness.lifetime,
+                    freshness: freshness,
                     stale: freshness.isFresh ? nil : use.stale,
                     omitted: Self.omitted(selected.response),
                     // The stale response is served either way. Its validation is skipped if the request forbids sending.

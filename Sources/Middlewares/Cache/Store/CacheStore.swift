@@ -81,25 +81,6 @@ public protocol CacheStore: Sendable {
         length: Int64?
     ) async throws -> any CacheWriter
 
-    /// Stores a response whose body is complete, with the effect of ``write(_:for:replacing:length:)`` and its writer.
-    ///
-    /// The default implementation calls them. Implement this function if the store needs no writer for a complete body.
-    ///
-    /// - Parameters:
-    ///   - body: the complete body.
-    ///   - response: the response without its body.
-    ///   - key: the key to store it under.
-    ///   - entries: the IDs of the entries to replace.
-    ///   - isWanted: whether to store the response: see ``CacheWriter/commit(if:)``.
-    /// - Returns: whether the response is stored.
-    func store(
-        _ body: Data,
-        of response: CachedResponse,
-        for key: CacheKey,
-        replacing entries: [CacheEntry.ID],
-        if isWanted: @Sendable (CacheGeneration) -> Bool
-    ) async throws -> Bool
-
     /// Replaces the metadata of an entry. Does nothing if the entry has been removed or replaced.
     ///
     /// - Parameters:
@@ -239,8 +220,8 @@ extension CacheStore {
     /// Returns all entries of a key.
     public func entries(for key: CacheKey) async throws -> [CacheEntry] { try await snapshot(of: key).entries }
 
-    /// Stores a response whose body is complete through a writer.
-    public func store(
+    /// Stores a response whose body is complete, through a writer.
+    package func store(
         _ body: Data,
         of response: CachedResponse,
         for key: CacheKey,

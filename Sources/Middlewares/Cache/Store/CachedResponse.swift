@@ -5,7 +5,7 @@ public import InterceptorsCore
 /// A store keeps every property and returns it unchanged; only the cache interprets them.
 public struct CachedResponse: Sendable, Hashable {
     /// The status of the response.
-    public var status: HTTPResponse.Status
+    public var status: HTTPResponse.Status { didSet { parsed = nil } }
     /// The fields to store: without hop-by-hop fields and `Age`, and always with a `Date`.
     public var headerFields: HTTPFields { didSet { parsed = nil } }
     /// The request fields that `Vary` names, one line each, with normalised values (RFC 9111 §4.1). A field with a sensitive
@@ -37,15 +37,13 @@ public struct CachedResponse: Sendable, Hashable {
         self.needsValidation = needsValidation
     }
 
-    /// The parsed fields: parsed at every call, unless ``parse(_:)`` has kept them.
-    var facts: ResponseFacts { parsed ?? ResponseFacts(headerFields, now: responseTime) }
+    /// The parsed fields: parsed at every call, unless ``parse()`` has kept them.
+    var facts: ResponseFacts { parsed ?? ResponseFacts(self) }
 
     /// A copy that keeps its parsed fields, so that further copies, such as a store's, needn't parse them again.
-    ///
-    /// - Parameter facts: the parsed fields, if they have been parsed before.
-    func parse(_ facts: ResponseFacts? = nil) -> Self {
+    func parse() -> Self {
         var copy = self
-        copy.parsed = facts ?? self.facts
+        copy.parsed = facts
         return copy
     }
 

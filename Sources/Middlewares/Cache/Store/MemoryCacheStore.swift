@@ -4,6 +4,9 @@ internal import Synchronization
 
 /// Keeps responses in memory, up to limits; evicts the least recently used first.
 ///
+/// On Apple's platforms, it evicts the least recently used half when the system warns that memory is short, and everything at a
+/// critical level.
+///
 /// ```swift
 /// let store = MemoryCacheStore(byteLimit: 16 << 20)
 /// let client = Client(baseURL: url, interceptors: [.bearerAuth(tokens), .cache(store)])
@@ -28,18 +31,14 @@ public final class MemoryCacheStore: CacheStore {
     ///   - byteLimit: the maximum bytes of all bodies and fields; 32 MiB by default.
     ///   - entryLimit: the maximum number of responses; 10,000 by default.
     ///   - entryByteLimit: the longest body in bytes; by default an eighth of `byteLimit`.
-    ///   - yieldsToPressure: whether the store evicts when the system is short of memory; `true` by default. At a warning
-    ///     it evicts the least recently used half, at a critical level everything. On Linux it has no effect.
     public init(
         byteLimit: Int = 32 << 20,
         entryLimit: Int = 10_000,
-        entryByteLimit: Int? = nil,
-        yieldsToPressure: Bool = true
+        entryByteLimit: Int? = nil
     ) {
         let byteLimit = max(0, byteLimit)
         self.entryByteLimit = min(max(0, entryByteLimit ?? byteLimit / 8), byteLimit)
         state = Mutex(State(table: MemoryTable(byteLimit: byteLimit, entryLimit: max(0, entryLimit))))
-        guard yieldsToPressure else { return }
         let pressure = MemoryPressure { [weak self] isCritical in self?.yield(isCritical: isCritical) }
         state.withLock { $0.pressure = pressure }
     }
@@ -76,20 +75,6 @@ public final class MemoryCacheStore: CacheStore {
         return Writer(limit: entryByteLimit) { [self] body, isWanted in
             insert(body, of: response, for: key, replacing: entries, if: isWanted)
         }
-    }
-
-    /// Stores a response whose body is complete.
-    public func store(
-        _ body: Data,
-        of response: CachedResponse,
-        for key: CacheKey,
-        replacing entries: [CacheEntry.ID],
-        if isWanted: @Sendable (CacheGeneration) -> Bool
-    ) async throws -> Bool {
-        if body.count > entryByteLimit { throw CacheStoreError.tooLarge(Int64(entryByteLimit)) }
-        // A copy, because a slice would keep all of a larger buffer in memory. Made before the lock is acquired.
-        let copy = body.withUnsafeBytes { Data($0) }
-        return insert(copy, of: response, for: key, replacing: entries, if: isWanted)
     }
 
     private func insert(
@@ -179,18 +164,6 @@ extension MemoryCacheStore {
 }
 
 extension CacheStore where Self == MemoryCacheStore {
-    /// A store in memory: see ``MemoryCacheStore/init(byteLimit:entryLimit:entryByteLimit:yieldsToPressure:)``.
-    public static func memory(
-        byteLimit: Int = 32 << 20,
-        entryLimit: Int = 10_000,
-        entryByteLimit: Int? = nil,
-        yieldsToPressure: Bool = true
-    ) -> Self {
-        MemoryCacheStore(
-            byteLimit: byteLimit,
-            entryLimit: entryLimit,
-            entryByteLimit: entryByteLimit,
-            yieldsToPressure: yieldsToPressure
-        )
-    }
+    /// A store in memory: see ``MemoryCacheStore/init(byteLimit:entryLimit:entryByteLimit:)``.
+    public static func memory(byteLimit: Int = 32 << 20) -> Self { MemoryCacheStore(byteLimit: byteLimit) }
 }

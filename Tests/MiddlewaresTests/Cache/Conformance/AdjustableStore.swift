@@ -6,7 +6,7 @@ import Synchronization
 actor AdjustableStore: CacheStore {
     enum Fault: String, CaseIterable, Sendable {
         // Storing
-        case committedEntryIsReturnedAsItWasWritten, completeBodyIsStoredLikeAWrittenOne, nothingIsSeenBeforeTheCommit
+        case committedEntryIsReturnedAsItWasWritten, nothingIsSeenBeforeTheCommit
         case abandonedBodyLeavesNothing, abandonAfterTheCommitDoesNothing, commitAsksOnceWithTheGenerationOfTheKey
         case bodyThatIsTooLargeDoesNoHarm, anOpenWriterBlocksNobody
         // Reading
@@ -115,20 +115,6 @@ actor AdjustableStore: CacheStore {
         openWriters += 1
         let draft = Draft(response: response, key: key, replacing: entries, generation: generation, clears: clears)
         return AdjustableWriter(store: self, draft: draft)
-    }
-
-    func store(
-        _ body: Data,
-        of response: CachedResponse,
-        for key: CacheKey,
-        replacing entries: [CacheEntry.ID],
-        if isWanted: @Sendable (CacheGeneration) -> Bool
-    ) async throws -> Bool {
-        let writer = write(response, for: key, replacing: entries, length: Int64(body.count))
-        let isSlice = body.startIndex != 0
-        let isWrong = fault == .completeBodyIsStoredLikeAWrittenOne && isSlice
-        try await writer.append(isWrong ? body.dropFirst() : body)
-        return try await writer.commit(if: isWanted)
     }
 }
 

@@ -149,11 +149,10 @@ import Testing
         let response = CachedResponse(status: 200, headerFields: [:], responseTime: 2)
         if let shard {
             let locked = LockedShard(shard: name.shard, files: shard, directory: root)
-            try locked.change(name, of: late, stamp: 0) { variants in
-                let content = DiskRecord.Variant.Content.inline(Array("new".utf8)[...])
-                variants = [DiskRecord.Variant(id: 9, response: response, length: 3, content: content)]
-                return true
-            }
+            let content = DiskRecord.Variant.Content.inline(Array("new".utf8)[...])
+            let new = DiskRecord.Variant(id: 9, response: response, length: 3, content: content)
+            let record = DiskRecord(key: late, variants: [new])
+            try locked.change(try locked.old(name), name, to: record, stamp: 0)
         }
         shard = nil
         try await clearing.value

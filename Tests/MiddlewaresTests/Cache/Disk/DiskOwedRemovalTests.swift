@@ -101,24 +101,24 @@ import Glibc
     }
 
     @Test func owedRemovalsTakeBoundedMemoryAndNoneIsForgotten() throws {
-        let removals = OwedRemovals()
+        let removals = OwedRemovals<DiskName>()
         let names = try (0..<5_000).map { DiskName(try diskKey("\($0)")) }
         for name in names {
-            removals.insert(name)
-            #expect(removals.count <= OwedRemovals.limit)
+            removals.insert(name, in: name.shard)
+            #expect(removals.count <= removals.limit)
         }
-        #expect(names.allSatisfy { removals.contains($0) })
+        #expect(names.allSatisfy { removals.contains($0, in: $0.shard) })
         for shard in UInt8.min...UInt8.max {
             if let debt = removals.debt(in: shard) { removals.settle(debt, in: shard, except: []) }
         }
-        #expect(removals.count == 0 && !names.contains { removals.contains($0) })
+        #expect(removals.count == 0 && !names.contains { removals.contains($0, in: $0.shard) })
     }
 
     // A record that can never be removed would otherwise keep every other record of its shard from being stored.
     @Test func aFailureChangesTheGenerationOnce() throws {
-        let removals = OwedRemovals()
+        let removals = OwedRemovals<DiskName>()
         let name = DiskName(try diskKey("a"))
-        removals.insert(name)
+        removals.insert(name, in: name.shard)
         for _ in 0..<2 {
             let debt = try #require(removals.debt(in: name.shard))
             #expect(debt.isUnannounced)
@@ -126,7 +126,7 @@ import Glibc
             removals.settle(debt, in: name.shard, except: [name])
             let rest = try #require(removals.debt(in: name.shard))
             #expect(!rest.isUnannounced)
-            removals.insert(name)
+            removals.insert(name, in: name.shard)
         }
     }
 
@@ -135,24 +135,24 @@ import Glibc
         let (real, link) = (folder.file("real"), folder.file("link"))
         try FileManager.default.createDirectory(at: real, withIntermediateDirectories: false)
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: real)
-        let removals = OwedRemovals.shared(in: real)
-        #expect(OwedRemovals.shared(in: link) === removals)
-        #expect(OwedRemovals.shared(in: folder.url) !== removals)
+        let arrivals = DiskAccess.arrivals(in: real)
+        #expect(DiskAccess.arrivals(in: link) === arrivals)
+        #expect(DiskAccess.arrivals(in: folder.url) !== arrivals)
     }
 
     @Test func removalOwedSinceItsShardWasReadIsNotSettledWithTheEarlierOnes() throws {
-        let removals = OwedRemovals()
+        let removals = OwedRemovals<DiskName>()
         let name = DiskName(try diskKey("a"))
         let other = DiskName(shard: name.shard, file: "other")
         for isWhole in [false, true] {
-            for name in [name, other] { removals.insert(name) }
+            for name in [name, other] { removals.insert(name, in: name.shard) }
             let debt = try #require(removals.debt(in: name.shard))
-            if isWhole { removals.insert(shard: name.shard) } else { removals.insert(name) }
+            if isWhole { removals.insert(nil, in: name.shard) } else { removals.insert(name, in: name.shard) }
             removals.settle(debt, in: name.shard, except: [])
-            #expect(removals.contains(name) && removals.contains(other) == isWhole)
+            #expect(removals.contains(name, in: name.shard) && removals.contains(other, in: other.shard) == isWhole)
             let rest = try #require(removals.debt(in: name.shard))
             removals.settle(rest, in: name.shard, except: isWhole ? [other] : [])
-            #expect(!removals.contains(name) && removals.contains(other) == isWhole)
+            #expect(!removals.contains(name, in: name.shard) && removals.contains(other, in: other.shard) == isWhole)
         }
     }
 

@@ -77,7 +77,6 @@ import Testing
         }
     }
 
-    // The record is longer than the first read of a look-up.
     @Test func bodiesOfARecordAreReadAndCheckedEachByItself() async throws {
         let directory = TemporaryDirectory()
         let store = DiskCacheStore(at: directory.url)

@@ -15,13 +15,33 @@ final class DiskAccess: Sendable {
     private let protection: DiskProtection
     private let now: @Sendable () -> Date
     private let state = Mutex(State())
-    let owed: OwedRemovals
+    /// The order in which responses arrive for the stores of this process over the directory, and the removals owed to it.
+    let arrivals: CacheArrivals
+    var owed: OwedRemovals<DiskName> { arrivals.diskDebts }
+
+    private struct Weak {
+        weak var arrivals: CacheArrivals?
+    }
+    private static let known = Mutex<[String: Weak]>([:])
 
     init(_ parent: URL, _ protection: DiskProtection, _ now: @escaping @Sendable () -> Date) {
         self.parent = parent
         self.protection = protection
         self.now = now
-        owed = .shared(in: parent)
+        arrivals = Self.arrivals(in: parent)
+    }
+
+    /// The arrivals in a directory, for all stores of this process.
+    static func arrivals(in directory: URL) -> CacheArrivals {
+        known.withLock { known in
+            // Links to a directory lead to the same one.
+            let path = directory.resolvingSymlinksInPath().standardizedFileURL.path
+            if let arrivals = known[path]?.arrivals { return arrivals }
+            known = known.filter { $0.value.arrivals != nil }
+            let arrivals = CacheArrivals()
+            known[path] = Weak(arrivals: arrivals)
+            return arrivals
+        }
     }
 
     /// Runs work in the directory, and throws the system's errors as errors of the store.
@@ -65,14 +85,16 @@ final class DiskAccess: Sendable {
             try locked.directory.generations.change(locked.shard)
             owed.announce(debt, in: locked.shard)
         }
-        owed.settle(debt, in: locked.shard, except: try locked.sweep { name, _ in debt.contains(name) }.kept)
+        let listing = try locked.list()
+        let swept = try locked.sweep(listing, removing: Set(listing.entries.keys.filter(debt.contains)))
+        owed.settle(debt, in: locked.shard, except: swept.kept)
     }
 
     /// Whether a record is owed a removal, also after trying the removal again. Doesn't wait for the lock.
     func owesRemoval(of name: DiskName) async -> Bool {
-        guard owed.contains(name) else { return false }
+        guard owed.contains(name, in: name.shard) else { return false }
         try? await withShard(name.shard, patience: .zero) { _ in }
-        return owed.contains(name)
+        return owed.contains(name, in: name.shard)
     }
 
     /// Changes the generation of the keys in one shard, or in all.
@@ -92,26 +114,6 @@ final class DiskAccess: Sendable {
             .storeUnavailable,
             "Another program keeps removing files of \(parent.path). Keep it away from the cache's directory."
         )
-    }
-
-    /// Calls a closure for each shard that exists. An error in one shard doesn't keep the others from being cleared: the first
-    /// error is thrown at the end.
-    ///
-    /// - Parameter clear: throws if the shard couldn't be cleared. Returns the first error about a single record, which it has
-    ///   noted as owed.
-    func forEachShard(after error: (any Error)?, _ clear: (UInt8) async throws -> (any Error)?) async throws {
-        var failure = error
-        for shard in UInt8.min...UInt8.max {
-            do {
-                guard try await self({ try $0.hasShard(shard) }) else { continue }
-                let error = try await clear(shard)
-                failure = failure ?? error
-            } catch {
-                owed.insert(shard: shard)
-                failure = failure ?? error
-            }
-        }
-        if let failure { throw failure.asStoreError }
     }
 
     func digestKey() async throws -> [UInt8] {

@@ -24,58 +24,37 @@ extension DiskCacheStore {
 
     private func snapshot(of key: CacheKey, _ name: DiskName, in directory: DiskDirectory) throws -> CacheSnapshot {
         let generation = try directory.generations.generation(of: name.shard)
-        let record = try directory.record(name, of: key) { stamps.use(name, modified: $0) }
-        return CacheSnapshot(
-            entries: record?.variants.map { entry($0, of: key, name, directory) } ?? [],
-            generation: generation
-        )
-    }
-
-    private func entry(
-        _ variant: DiskRecord.Variant,
-        of key: CacheKey,
-        _ name: DiskName,
-        _ directory: DiskDirectory
-    ) -> CacheEntry {
-        let (id, length) = (variant.id, variant.length)
-        switch variant.content {
-        case .inline:
-            return CacheEntry(id: id, response: variant.response, length: length) { range in
-                HTTPBody(Self.part(range, of: try variant.body()))
-            }
-        case .later:
-            return CacheEntry(id: id, response: variant.response, length: length) { range in
-                HTTPBody(try await Self.reading { Self.part(range, of: try directory.body(id, name, of: key)) })
-            }
-        case .file:
-            return CacheEntry(id: id, response: variant.response, length: length) { range in
-                try await Self.reading {
-                    let body = try directory.longBody(id, name, length: length)
-                    try await body.check(range)
-                    return .restartable(length: range.length) { body.chunks(range) }
-                }
-            } collect: { range in
-                try await Self.reading { try await directory.longBody(id, name, length: length).bytes(range) }
+        guard let found = try DiskDirectory.read(name.path, in: directory.root), found.record.key == key else {
+            return CacheSnapshot(entries: [], generation: generation)
+        }
+        if let stamp = stamps.use(name, modified: found.modified) { found.file.setModified(stamp) }
+        let entries = found.record.variants.map { variant in
+            CacheEntry(id: variant.id, response: variant.response, length: variant.length) { range, isCollected in
+                variant.isInFile
+                    ? try await Self.longBody(of: variant, name, range, isCollected: isCollected, in: directory)
+                    : HTTPBody(Data(try variant.body().dropFirst(Int(range.lowerBound)).prefix(range.count)))
             }
         }
+        return CacheSnapshot(entries: entries, generation: generation)
     }
 
-    private static func part(_ range: Range<Int64>, of bytes: ArraySlice<UInt8>) -> Data {
-        let start = bytes.startIndex + Int(range.lowerBound)
-        return Data(bytes[start..<(start + range.count)])
-    }
-
-    // Reads files, so never on the caller's actor. Checks the range before returning a body: damage must be a miss, not an
+    // Reads files, so never on the caller's actor. Checks the range before returning a stream: damage must be a miss, not an
     // error in the middle of a response.
     @concurrent
-    private static func reading<Value: Sendable>(_ read: @Sendable () async throws -> Value) async throws -> Value {
+    private static func longBody(
+        of variant: DiskRecord.Variant,
+        _ name: DiskName,
+        _ range: Range<Int64>,
+        isCollected: Bool,
+        in directory: DiskDirectory
+    ) async throws -> HTTPBody {
         do {
-            return try await read()
-        } catch is DiskRecord.Damage {
-            throw CacheStoreError.damagedBody
-        } catch let error as SystemError {
-            if error.isOfAnotherKind { throw CacheStoreError.damagedBody }
-            throw error.isMissing ? CacheStoreError.gone : error.storeError
+            let body = try DiskBody(variant.id, of: name, length: variant.length, in: directory.root)
+            if isCollected { return HTTPBody(try await body.collected(range)) }
+            try await body.check(range)
+            return .restartable(length: range.length) { body.chunks(range) }
+        } catch {
+            throw error.asBodyError
         }
     }
 
@@ -84,17 +63,12 @@ extension DiskCacheStore {
     public func listing() async throws -> [CacheEntrySummary] {
         var all: [CacheEntrySummary] = []
         for shard in UInt8.min...UInt8.max {
-            let files = try await access { try $0.files(of: shard) }
+            let names = try await access { try $0.files(of: shard) }
             // On a busy machine each yield waits for all other tasks, and most shards of a small store are empty.
-            guard !files.isEmpty else { continue }
-            for file in files {
-                let name = DiskName(shard: shard, file: file)
-                do {
-                    let record = access.owed.contains(name) ? nil : try await access { try $0.anyRecord(name) }
-                    if let record { all += record.variants.map { $0.summary(of: record.key) } }
-                } catch is DiskRecord.Damage {
-                    // The next lookup of the key reports and removes it.
-                }
+            guard !names.isEmpty else { continue }
+            for name in names where !access.owed.contains(name, in: shard) {
+                // The next lookup of the key reports and removes a damaged record.
+                do { all += try await access { try $0.summaries(of: name) } } catch is DiskRecord.Damage {}
             }
             await Task.yield()
         }
@@ -103,22 +77,9 @@ extension DiskCacheStore {
 }
 
 extension DiskDirectory {
-    fileprivate func longBody(_ id: CacheEntry.ID, _ name: DiskName, length: Int64) throws -> DiskBody {
-        let path = DiskName.directory(name.shard) + "/" + name.body(id)
-        return try DiskBody(try OpenFile.open(path, in: root), id: id, length: length)
-    }
-}
-
-extension CacheStoreError {
-    static let gone = CacheStoreError(
-        .entryGone,
-        "A stored body is gone: its entry was replaced, or the file was removed."
-    )
-    static let damagedBody = CacheStoreError(.entryDamaged, "A stored body was damaged.")
-}
-
-extension DiskRecord.Variant {
-    func summary(of key: CacheKey) -> CacheEntrySummary {
-        CacheEntrySummary(key: key, response: response, length: length)
+    /// The responses in a record.
+    func summaries(of name: DiskName) throws -> [CacheEntrySummary] {
+        guard let record = try Self.read(name.path, in: root)?.record else { return [] }
+        return record.variants.map { CacheEntrySummary(key: record.key, response: $0.response, length: $0.length) }
     }
 }

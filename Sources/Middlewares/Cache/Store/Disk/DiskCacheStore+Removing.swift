@@ -5,7 +5,7 @@ extension DiskCacheStore {
         let name = DiskName(key)
         try await owingIfItFails(name) {
             // Without a file, there is no need to wait for the lock.
-            guard !entries.isEmpty, try await access({ try $0.has(name) }) else { return }
+            guard !entries.isEmpty, try await access({ try $0.exists(name.path) }) else { return }
             try await change(key, name) { entries.contains($0.id) }
         }
     }
@@ -18,7 +18,7 @@ extension DiskCacheStore {
             try await access.changeGeneration(of: name.shard)
             // Checks for the shard only after changing the generation. A commit that read the old generation holds the shard's
             // lock until its entry is visible, and acquiring the lock waits for it.
-            guard try await access({ try $0.hasShard(name.shard) }) else { return }
+            guard try await access({ try $0.exists(DiskName.directory(name.shard)) }) else { return }
             try await change(key, name) { _ in true }
         }
     }
@@ -28,7 +28,7 @@ extension DiskCacheStore {
         do {
             try await remove()
         } catch {
-            access.owed.insert(name)
+            access.owed.insert(name, in: name.shard)
             throw error.markedAsOwed
         }
     }
@@ -39,11 +39,11 @@ extension DiskCacheStore {
         removing isRemoved: (DiskRecord.Variant) -> Bool
     ) async throws {
         try await access.withShard(name.shard) { shard in
-            try shard.change(name, of: key, stamp: stamps.stamp()) { variants in
-                let count = variants.count
-                variants.removeAll(where: isRemoved)
-                return variants.count < count
-            }
+            let old = try shard.old(name)
+            let variants = old.variants(of: key)
+            let record = DiskRecord(key: key, variants: variants.filter { !isRemoved($0) })
+            guard record.variants.count < variants.count else { return }
+            try shard.change(old, name, to: record, stamp: stamps.stamp())
         }
     }
 
@@ -52,11 +52,9 @@ extension DiskCacheStore {
     /// end. An entry that can't be read, and every entry of a part of the store that can't be changed, counts as removed.
     @concurrent
     public func removeAll(where isRemoved: @Sendable (CacheEntrySummary) -> Bool) async throws {
-        try await access.forEachShard(after: await changeEveryGeneration()) { shard in
-            let files = try await access.withShard(shard) { try $0.directory.files(of: shard) }
+        try await clear { shard in
             var failure: (any Error)?
-            for file in files {
-                let name = DiskName(shard: shard, file: file)
+            for name in try await access.withShard(shard, { try $0.directory.files(of: shard) }) {
                 do { try await owingIfItFails(name) { try await removeVariants(of: name, isRemoved) } } catch {
                     failure = failure ?? error
                 }
@@ -66,23 +64,16 @@ extension DiskCacheStore {
         }
     }
 
-    // If another process doesn't see that responses in progress must not be stored, all entries are removed when it works again.
-    private func changeEveryGeneration() async -> (any Error)? {
-        do {
-            try await access.changeGeneration()
-            return nil
-        } catch {
-            for shard in UInt8.min...UInt8.max { access.owed.insert(shard: shard) }
-            return error
-        }
-    }
-
     private func removeVariants(of name: DiskName, _ isRemoved: (CacheEntrySummary) -> Bool) async throws {
         do {
-            guard let record = try await access({ try $0.anyRecord(name) }) else { return }
+            guard let record = try await access({ try DiskDirectory.read(name.path, in: $0.root)?.record }) else {
+                return
+            }
             // The predicate is the user's code, so it runs outside the lock.
-            let removed = record.variants.filter { isRemoved($0.summary(of: record.key)) }.map(\.id)
-            try await remove(removed, of: record.key)
+            let removed = record.variants.filter {
+                isRemoved(CacheEntrySummary(key: record.key, response: $0.response, length: $0.length))
+            }
+            try await remove(removed.map(\.id), of: record.key)
         } catch is DiskRecord.Damage {
             // The key of a damaged record is unknown, so the predicate can't decide: it is removed.
             try await access.withShard(name.shard) { try $0.removeDamaged(name) }
@@ -92,23 +83,45 @@ extension DiskCacheStore {
     /// Removes every entry. Errors are thrown at the end, as in ``removeAll(where:)``.
     @concurrent
     public func removeAll() async throws {
-        let older = await removeOlderLayouts()
-        try await access.forEachShard(after: await changeEveryGeneration()) { shard in
+        var failure: (any Error)?
+        do { try await access { try $0.removeOlderLayouts() } } catch { failure = error }
+        try await clear(after: failure) { shard in
             try await access.withShard(shard) { locked in
-                let swept = try locked.sweep { _, _ in true }
-                for name in swept.kept { access.owed.insert(name) }
+                let listing = try locked.list()
+                let swept = try locked.sweep(listing, removing: Set(listing.entries.keys))
+                for name in swept.kept { access.owed.insert(name, in: shard) }
                 return swept.failure
             }
         }
-        if let older { throw older }
     }
 
-    private func removeOlderLayouts() async -> (any Error)? {
-        do {
-            try await access { try $0.removeOlderLayouts() }
-            return nil
-        } catch {
-            return error
+    /// Changes every generation, and clears each shard that exists. An error in one shard doesn't keep the others from being
+    /// cleared: the first error is thrown at the end.
+    ///
+    /// - Parameters:
+    ///   - error: an earlier error.
+    ///   - clear: throws if the shard couldn't be cleared. Returns the first error about a single record, which it has noted as
+    ///     owed.
+    private func clear(
+        after error: (any Error)? = nil,
+        _ clear: (UInt8) async throws -> (any Error)?
+    ) async throws {
+        var failure = error
+        do { try await access.changeGeneration() } catch {
+            // Another process doesn't see that responses in progress must not be stored: removes all entries when it works again.
+            for shard in UInt8.min...UInt8.max { access.owed.insert(nil, in: shard) }
+            failure = failure ?? error
         }
+        for shard in UInt8.min...UInt8.max {
+            do {
+                guard try await access({ try $0.exists(DiskName.directory(shard)) }) else { continue }
+                let error = try await clear(shard)
+                failure = failure ?? error
+            } catch {
+                access.owed.insert(nil, in: shard)
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure.asStoreError }
     }
 }

@@ -27,14 +27,15 @@ internal import InterceptorsCore
 /// a damaged entry is reported and removed, and the server is asked again. After a loss of power, an entry that hadn't reached
 /// the disk counts as damaged. If the directory can't be created, read or written, requests pass through, and the error is
 /// reported. If entries can't be removed, they count as misses in this process, and the removal is tried again until it
-/// succeeds: nothing that an unsafe request or ``removeAll()`` was to remove is served. Several processes and stores may share a directory; give them the same limits.
+/// succeeds: nothing that an unsafe request or ``removeAll()`` was to remove is served. Several processes and stores may share a
+/// directory; give them the same limits.
 ///
 /// ## Threads
 /// Work runs on the threads of Swift's pool, never on the caller's actor. One call reads or writes a quarter of a megabyte at
 /// a time, or lists one shard.
 public final class DiskCacheStore: CacheStore {
     /// The order in which responses arrive for all stores of this process over the directory.
-    public var arrivals: CacheArrivals { access.owed.arrivals }
+    public var arrivals: CacheArrivals { access.arrivals }
     let access: DiskAccess
     let stamps: RecentStamps
     private let entryByteLimit: Int64
@@ -138,27 +139,21 @@ public final class DiskCacheStore: CacheStore {
     ) async throws -> any CacheWriter {
         if let length, length > entryByteLimit { throw CacheStoreError.tooLarge(entryByteLimit) }
         let directory = try await access { $0 }
-        return DiskCacheWriter(directory, limit: entryByteLimit, room: room) { [self] body, isWanted in
+        return DiskCacheWriter(response, in: directory, limit: entryByteLimit, room: room) {
+            [self] new, incoming, isWanted in
             let name = DiskName(key)
-            let isFile = body.incoming != nil
-            let new = DiskRecord.Variant(
-                id: body.id,
-                response: response,
-                length: body.length,
-                content: isFile ? .file : .inline(body.inline[...])
-            )
             return try await access.withShard(name.shard, of: directory) { shard in
                 // Another store may have invalidated the key in a new file of generations.
                 guard directory.isIntact else { throw Self.changedMeanwhile }
                 guard isWanted(try directory.generations.generation(of: name.shard)) else { return false }
-                try shard.change(name, of: key, stamp: stamps.stamp(), arrival: body.incoming) { variants in
-                    variants.removeAll {
-                        entries.contains($0.id) || $0.response.selectingFields == response.selectingFields
-                    }
-                    variants.append(new)
-                    variants.removeFirst(max(0, variants.count - CacheKey.variantLimit))
-                    return true
+                let old = try shard.old(name)
+                var record = DiskRecord(key: key, variants: old.variants(of: key))
+                record.variants.removeAll {
+                    entries.contains($0.id) || $0.response.selectingFields == response.selectingFields
                 }
+                record.variants.append(new)
+                record.variants.removeFirst(max(0, record.variants.count - CacheKey.variantLimit))
+                try shard.change(old, name, to: record, stamp: stamps.stamp(), arrival: incoming)
                 return true
             }
         }
@@ -169,30 +164,18 @@ public final class DiskCacheStore: CacheStore {
     public func update(_ entry: CacheEntry.ID, of key: CacheKey, to response: CachedResponse) async throws {
         let name = DiskName(key)
         try await access.withShard(name.shard) { shard in
-            try shard.change(name, of: key, stamp: stamps.stamp()) { variants in
-                guard let index = variants.firstIndex(where: { $0.id == entry }) else { return false }
-                variants[index].response = response
-                return true
-            }
+            let old = try shard.old(name)
+            var record = DiskRecord(key: key, variants: old.variants(of: key))
+            guard let index = record.variants.firstIndex(where: { $0.id == entry }) else { return }
+            record.variants[index].response = response
+            try shard.change(old, name, to: record, stamp: stamps.stamp())
         }
     }
 }
 
 extension CacheStore where Self == DiskCacheStore {
     /// A store in the files of a directory: see ``DiskCacheStore/init(at:byteLimit:entryLimit:entryByteLimit:time:)``.
-    public static func disk(
-        at directory: URL,
-        byteLimit: Int64 = 512 << 20,
-        entryLimit: Int = 100_000,
-        entryByteLimit: Int64? = nil,
-        time: TimeSource = .system
-    ) -> Self {
-        DiskCacheStore(
-            at: directory,
-            byteLimit: byteLimit,
-            entryLimit: entryLimit,
-            entryByteLimit: entryByteLimit,
-            time: time
-        )
+    public static func disk(at directory: URL, byteLimit: Int64 = 512 << 20) -> Self {
+        DiskCacheStore(at: directory, byteLimit: byteLimit)
     }
 }

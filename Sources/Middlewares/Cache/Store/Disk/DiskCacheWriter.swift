@@ -7,32 +7,23 @@ internal import Synchronization
 /// of the state, and thereby owns them. A process that is killed before the commit leaves only a file in `incoming`, which no
 /// record names. The next process that opens the directory removes the file.
 final class DiskCacheWriter: CacheWriter {
-    /// A complete body.
-    struct Arrived {
-        let id: UInt64
-        let length: Int64
-        let inline: [UInt8]
-        let incoming: LockedShard.Arrival?
-    }
-
-    /// Stores a complete body if the closure wants it under the shard's lock. Returns whether the body is stored.
-    typealias Keeping = @Sendable (Arrived, @Sendable (CacheGeneration) -> Bool) async throws -> Bool
-
-    private struct Incoming {
-        let file: OpenFile
-        let name: String
-        var blocks: Int64 = 0
-    }
+    /// Stores a complete body if the closure wants it under the shard's lock. The second argument is the name of a long body's
+    /// file in `incoming`. Returns whether the body is stored.
+    typealias Keeping =
+        @Sendable (DiskRecord.Variant, String?, @Sendable (CacheGeneration) -> Bool) async throws -> Bool
 
     private struct State {
         var length: Int64 = 0
         var block: [UInt8] = []
-        var incoming: Incoming?
+        var incoming: (file: OpenFile, name: String)?
+        /// The blocks in the file.
+        var blocks: Int64 = 0
         /// The bytes that ``DiskIncoming`` counts for this body.
         var reserved: Int64 = 0
     }
 
     private let id = UInt64.random(in: .min ... .max)
+    private let response: CachedResponse
     private let directory: DiskDirectory
     private let limit: Int64
     private let room: DiskRoom
@@ -41,11 +32,13 @@ final class DiskCacheWriter: CacheWriter {
     private let state = Mutex<State?>(State())
 
     init(
-        _ directory: DiskDirectory,
+        _ response: CachedResponse,
+        in directory: DiskDirectory,
         limit: Int64,
         room: DiskRoom,
         keep: @escaping Keeping
     ) {
+        self.response = response
         self.directory = directory
         self.limit = limit
         self.room = room
@@ -59,8 +52,8 @@ final class DiskCacheWriter: CacheWriter {
         do {
             var rest = chunk[...]
             while !rest.isEmpty {
-                // Splits a large chunk, so that `abandon()` waits for the lock during the write of one part at most.
-                let part = rest.prefix(4 * DiskBlocks.size)
+                // Splits a large chunk, so that `abandon()` waits for the lock during the write of one block at most.
+                let part = rest.prefix(DiskBody.blockSize)
                 try await reserve(Int64(part.count))
                 try whileOpen { try add(part, to: &$0) }
                 rest = rest.dropFirst(part.count)
@@ -90,8 +83,8 @@ final class DiskCacheWriter: CacheWriter {
     private func reserve(_ count: Int64) async throws {
         let missing = whileOpen { state -> Int64 in
             let length = state.length + count
-            guard length > DiskBlocks.size, length <= limit else { return 0 }
-            return directory.allocated(DiskBlocks.fileSize(of: length)) - state.reserved
+            guard length > DiskBody.blockSize, length <= limit else { return 0 }
+            return directory.allocated(DiskBody.fileSize(of: length)) - state.reserved
         }
         guard let missing, missing > 0 else { return }
         let reserved = try await room.reserve(missing, in: directory)
@@ -101,34 +94,23 @@ final class DiskCacheWriter: CacheWriter {
     private func add(_ part: Data, to state: inout State) throws {
         state.length += Int64(part.count)
         guard state.length <= limit else { throw CacheStoreError.tooLarge(limit) }
-        try part.withUnsafeBytes { bytes in
-            var offset = 0
-            while offset < bytes.count {
-                // A full block is written only when more bytes follow: a body of one block stays in memory.
-                if state.block.count == DiskBlocks.size { try flush(&state) }
-                let count = min(DiskBlocks.size - state.block.count, bytes.count - offset)
-                state.block += bytes[offset..<(offset + count)]
-                offset += count
-            }
-        }
+        // A full block is written only when more bytes follow: a body of one block stays in memory.
+        let first = part.prefix(DiskBody.blockSize - state.block.count)
+        state.block += first
+        guard first.count < part.count else { return }
+        try flush(&state)
+        state.block += part.dropFirst(first.count)
     }
 
     private func flush(_ state: inout State) throws {
-        var incoming: Incoming
-        if let open = state.incoming {
-            incoming = open
-        } else {
-            let (file, name) = try directory.makeIncoming()
-            incoming = Incoming(file: file, name: name)
-        }
-        state.incoming = incoming
-        let sum = state.block.withUnsafeBytes { DiskBlocks.checksum($0, of: id, incoming.blocks) }
+        let name = state.incoming?.name ?? IncomingName.make()
+        let file = try state.incoming?.file ?? OpenFile.make(name, in: directory.incoming)
+        state.incoming = (file, name)
+        let sum = state.block.withUnsafeBytes { DiskBody.checksum($0, of: id, state.blocks) }
         withUnsafeBytes(of: sum.littleEndian) { state.block += $0 }
-        try state.block.withUnsafeBytes {
-            try incoming.file.write($0, at: incoming.blocks * Int64(DiskBlocks.framedSize))
-        }
+        try file.write(state.block, at: state.blocks * Int64(DiskBody.framedSize))
         state.block.removeAll(keepingCapacity: true)
-        state.incoming?.blocks += 1
+        state.blocks += 1
     }
 
     @concurrent
@@ -148,8 +130,9 @@ final class DiskCacheWriter: CacheWriter {
     private func store(_ last: State, if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
         // If the body is stored, its file has been renamed, and the usage counts its bytes.
         defer { remove(last) }
-        let arrival = last.incoming.map { LockedShard.Arrival(id: id, name: $0.name) }
-        return try await keep(Arrived(id: id, length: last.length, inline: last.block, incoming: arrival), isWanted)
+        let content: DiskRecord.Variant.Content = last.incoming == nil ? .inline(last.block[...]) : .file
+        let variant = DiskRecord.Variant(id: id, response: response, length: last.length, content: content)
+        return try await keep(variant, last.incoming?.name, isWanted)
     }
 
     /// Removes the file of an ended writer. Called on a thread that may wait for the disk.

@@ -1,16 +1,6 @@
 internal import Dispatch
 internal import Foundation
 
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#endif
-
 /// The open directory of a store.
 ///
 /// ```
@@ -58,14 +48,14 @@ final class DiskDirectory: Sendable {
         try OpenFile.makeDirectory(path)
         root = try OpenFile.openDirectory(path)
         let status = try root.status()
-        guard status.owner == geteuid() else {
+        guard status.isOwn else {
             throw CacheStoreError(
                 .storeUnavailable,
                 "\(path) belongs to another account. Give the store a directory that this process's account owns."
             )
         }
         blockSize = status.blockSize
-        if status.permissions & 0o077 != 0 { fchmod(root.descriptor, 0o700) }
+        root.closeToOthers()
         protection.apply(to: path)
         usage = try DiskUsage.open(in: root)
         generations = try DiskGenerations.open(in: root)
@@ -91,16 +81,12 @@ final class DiskDirectory: Sendable {
     }
 
     /// Removes the directories of older layouts, which nothing reads any more. They may hold answers for an account that has
-    /// signed out. One that can't be removed doesn't stop the others from being removed; the first error is thrown at the end.
+    /// signed out.
     func removeOlderLayouts() throws {
-        var failure: (any Error)?
-        for name in try FileManager.default.contentsOfDirectory(atPath: parent) where name.hasPrefix(Self.prefix) {
-            let suffix = name.dropFirst(Self.prefix.count)
-            // Another number, such as "+1" or "02", is a name that no layout had.
-            guard let version = UInt(suffix), version < Self.version, suffix == "\(version)" else { continue }
-            do { try FileManager.default.removeItem(atPath: parent + "/" + name) } catch { failure = failure ?? error }
+        for version in 1..<Self.version {
+            let path = "\(parent)/\(Self.prefix)\(version)"
+            if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
         }
-        if let failure { throw failure }
     }
 
     /// Counts the shards whose usage is unknown.
@@ -126,12 +112,6 @@ final class DiskDirectory: Sendable {
     /// Computed from the length, because the block count that the system reports may change long after a file was written.
     func allocated(_ length: Int64) -> Int64 { (length + blockSize - 1) / blockSize * blockSize }
 
-    /// Creates a file for a body in progress.
-    func makeIncoming() throws(SystemError) -> (file: OpenFile, name: String) {
-        let name = IncomingName.make()
-        return (try OpenFile.open(name, in: incoming, O_RDWR | O_CREAT | O_EXCL), name)
-    }
-
     // A lock is held for a few hundred microseconds. A holder that takes this long has been stopped.
     static let patience = Duration.seconds(2)
 
@@ -144,33 +124,27 @@ final class DiskDirectory: Sendable {
         patience: Duration = patience,
         _ work: (LockedShard) throws -> Value
     ) async throws -> Value {
-        let directory = try openShard(shard)
-        let start = ContinuousClock.now
-        var pauses = 0
-        while !directory.tryLock() {
-            try await Self.pause(before: directory, waitingSince: start, patience, pauses)
-            pauses += 1
-        }
-        return try work(LockedShard(shard: shard, files: directory, directory: self))
+        try work(try await lock(shard, patience))
     }
 
-    /// Pauses before the next attempt to lock a directory, or throws if the patience is used up.
-    @inline(never)
-    private static func pause(
-        before directory: OpenFile,
-        waitingSince start: ContinuousClock.Instant,
-        _ patience: Duration,
-        _ pauses: Int
-    ) async throws {
-        // On a machine that stops threads for seconds, few pauses fit into the patience, and the lock's holder was stopped too.
-        let waited = start.duration(to: .now)
-        guard waited < patience || waited < patience * 10 && usualPause * pauses < patience else {
-            throw CacheStoreError(
-                .storeBusy,
-                "Another process has held the lock of \(directory.path) for \(waited). If it hangs, end it."
-            )
+    private func lock(_ shard: UInt8, _ patience: Duration) async throws -> LockedShard {
+        let files = try openShard(shard)
+        let start = ContinuousClock.now
+        var pauses = 0
+        while !files.tryLock() {
+            // On a machine that stops threads for seconds, few pauses fit into the patience, and the lock's holder was stopped
+            // too.
+            let waited = start.duration(to: .now)
+            guard waited < patience || waited < patience * 10 && Self.usualPause * pauses < patience else {
+                throw CacheStoreError(
+                    .storeBusy,
+                    "Another process has held the lock of \(files.path) for \(waited). If it hangs, end it."
+                )
+            }
+            await Self.pause()
+            pauses += 1
         }
-        await pause()
+        return LockedShard(shard: shard, files: files, directory: self)
     }
 
     // Longer than a pause takes where nothing else runs: 0.2 ms on Linux, about 1 ms on Apple's platforms.
@@ -192,82 +166,33 @@ final class DiskDirectory: Sendable {
         return try OpenFile.openDirectory(name, in: root)
     }
 
-    /// Reads the record of a key; `nil` if no file has its name, or the file holds another key with the same hash.
+    /// Reads the record in a file, whatever its key; `nil` if there is no such file.
     ///
-    /// - Parameter use: gets the time of the record's last use, and returns a new time if the file's time is to be set.
-    func record(
-        _ name: DiskName,
-        of key: CacheKey,
-        use: (Int64) -> Int64? = { _ in nil }
-    ) throws -> DiskRecord? {
-        guard let file = try openRecord(name) else { return nil }
-        let (record, modified) = try Self.read(file)
-        guard record.key == key else { return nil }
-        if let stamp = use(modified) { file.setModified(stamp) }
-        return record
-    }
-
-    /// Reads a body that a lookup has left in the record, because the record is long.
-    ///
-    /// The record is opened again, so that an entry keeps no file open while the server is asked: many requests at once would
-    /// use up the process's descriptors.
-    func body(_ id: CacheEntry.ID, _ name: DiskName, of key: CacheKey) throws -> ArraySlice<UInt8> {
-        guard let file = try openRecord(name), case let record = try Self.read(file).0, record.key == key,
-            let variant = record.variants.first(where: { $0.id == id })
-        else { throw CacheStoreError.gone }
-        return try variant.body(from: file)
-    }
-
-    /// Opens the file of a record; `nil` if there is no such file.
-    private func openRecord(_ name: DiskName) throws -> OpenFile? {
-        do throws(SystemError) {
-            return try unlessMissing { () throws(SystemError) in try OpenFile.open(name.path, in: root, O_RDONLY) }
-        } catch {
-            if error.isOfAnotherKind { throw DiskRecord.Damage() }
-            throw error
-        }
-    }
-
-    // Holds a record with one response, and the head of most others.
-    private static let firstRead = 96 << 10
-
-    /// Reads a record without locking. Renaming replaces a record as a whole.
-    ///
-    /// - Parameter isWhole: whether to read all its bodies, however many and long.
-    static func read(_ file: OpenFile, isWhole: Bool = false) throws -> (DiskRecord, modified: Int64) {
-        let status = try file.status()
-        guard status.isRegular, status.size <= Int64(DiskRecord.limit) else { throw DiskRecord.Damage() }
-        let size = Int(status.size)
+    /// Needs no lock, because renaming replaces a record as a whole.
+    static func read(
+        _ path: String,
+        in directory: OpenFile
+    ) throws -> (record: DiskRecord, file: OpenFile, modified: Int64)? {
         do {
-            var bytes = try file.bytes(isWhole ? size : min(size, firstRead), at: 0)
-            let head = try DiskRecord.headLength(bytes, size: size)
-            if head > bytes.count { bytes = try file.bytes(head, at: 0) }
-            return (try DiskRecord(bytes, size: size), status.modified)
-        } catch let error as SystemError where error.code == EIO {
-            // The disk can't read the bytes back: the record is lost.
-            throw DiskRecord.Damage()
+            let file = try OpenFile.open(path, in: directory)
+            let status = try file.status()
+            guard status.isRegular, status.size <= Int64(DiskRecord.limit) else { throw DiskRecord.Damage() }
+            return (try DiskRecord(file.bytes(Int(status.size), at: 0)), file, status.modified)
+        } catch let error as SystemError {
+            if error.isMissing { return nil }
+            throw error.isDamage ? DiskRecord.Damage() : error
         }
     }
 
-    /// Whether a file with the name of a key exists.
-    func has(_ name: DiskName) throws(SystemError) -> Bool { try exists(name.path) }
-
-    func hasShard(_ shard: UInt8) throws(SystemError) -> Bool { try exists(DiskName.directory(shard)) }
-
-    private func exists(_ path: String) throws(SystemError) -> Bool {
+    func exists(_ path: String) throws(SystemError) -> Bool {
         try unlessMissing { () throws(SystemError) in try root.status(of: path) } != nil
     }
 
     /// The names of the record files in a shard.
-    func files(of shard: UInt8) throws(SystemError) -> [String] {
+    func files(of shard: UInt8) throws(SystemError) -> [DiskName] {
         let names = try unlessMissing { () throws(SystemError) in
             try OpenFile.openDirectory(DiskName.directory(shard), in: root).names()
         }
-        return names?.filter { $0.utf8.count == DiskName.length } ?? []
-    }
-
-    /// Reads the record in a file, whatever its key; `nil` if there is no such file.
-    func anyRecord(_ name: DiskName) throws -> DiskRecord? {
-        try openRecord(name).map { try Self.read($0).0 }
+        return names?.filter { $0.utf8.count == DiskName.length }.map { DiskName(shard: shard, file: $0) } ?? []
     }
 }

@@ -17,11 +17,8 @@ struct DiskGenerations {
 
     /// The generation of all keys in a shard.
     func generation(of shard: UInt8) throws(SystemError) -> CacheGeneration {
-        var number: UInt64 = 0
-        try withUnsafeMutableBytes(of: &number) { (bytes) throws(SystemError) in
-            _ = try file.read(into: bytes, at: Self.offset(of: shard))
-        }
-        return CacheGeneration(rawValue: number)
+        let bytes = try file.bytes(Self.slotSize, at: Self.offset(of: shard))
+        return CacheGeneration(rawValue: bytes.reduce(0) { $0 << 8 | UInt64($1) })
     }
 
     func change(_ shard: UInt8) throws(SystemError) { try file.write(Self.random(1), at: Self.offset(of: shard)) }

@@ -8,13 +8,11 @@ internal import Synchronization
 ///                    └──────────▶ discard (removed on the queue, then released)
 /// ```
 /// Other stores over the directory receive bodies too. Their bytes are the size of all files in `incoming` minus this store's
-/// reservations, measured from time to time.
+/// reservations.
 final class DiskIncoming: Sendable {
     private struct State {
         var own: Int64 = 0
         var others: Int64 = 0
-        /// The bytes reserved since the last measurement; at first more than any limit, so that the first reservation measures.
-        var unmeasured = Int64.max / 2
     }
 
     /// The maximum bytes of bodies in progress: at most this much may be evicted for bodies that may never end.
@@ -31,37 +29,19 @@ final class DiskIncoming: Sendable {
         step = min(1 << 20, max(1, byteLimit / 64))
     }
 
-    /// The bytes of bodies in progress, as of the last measurement of other stores.
+    /// The bytes of bodies in progress, as of the last reservation.
     var bytes: Int64 { state.withLock { $0.own + $0.others } }
 
-    /// Reserves bytes that are about to be written. Returns whether there is room for them.
+    /// Measures the bodies that other stores over the directory are receiving, and reserves bytes that are about to be written.
+    /// Returns whether there is room for them.
+    @discardableResult
     func reserve(_ count: Int64, in directory: DiskDirectory) -> Bool {
-        let isDue = state.withLock { state in
-            state.unmeasured += count
-            return state.unmeasured > 4 * step
-        }
-        if isDue { measure(directory) }
-        if take(count) { return true }
-        // Bodies of other stores may have ended since the last measurement.
-        guard !isDue else { return false }
-        measure(directory)
-        return take(count)
-    }
-
-    private func take(_ count: Int64) -> Bool {
-        state.withLock { state in
+        let all = directory.incomingBytes()
+        return state.withLock { state in
+            state.others = max(0, all - state.own)
             guard state.own + state.others + count <= limit else { return false }
             state.own += count
             return true
-        }
-    }
-
-    /// Measures the bodies that other stores over the directory are receiving.
-    func measure(_ directory: DiskDirectory) {
-        let all = directory.incomingBytes()
-        state.withLock { state in
-            state.others = max(0, all - state.own)
-            state.unmeasured = 0
         }
     }
 

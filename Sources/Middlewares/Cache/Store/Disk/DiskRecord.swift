@@ -11,15 +11,13 @@ internal import InterceptorsCore
 /// | … | the key; for each variant its ID, length, flags, checksum of the body, and response |
 /// | … | the short bodies, one after another |
 ///
-/// Numbers are little-endian; texts and lists begin with their length. A lookup reads the head and the first bodies, and checks
-/// the head. A body is checked when it is read.
+/// Numbers are little-endian; texts and lists begin with their length. A lookup checks the head. A body is checked when it is
+/// read.
 struct DiskRecord {
     struct Variant {
         enum Content {
-            /// In the record, already read.
+            /// In the record.
             case inline(ArraySlice<UInt8>)
-            /// In the record at an offset, not read yet.
-            case later(Int64)
             /// In a separate file.
             case file
         }
@@ -32,6 +30,14 @@ struct DiskRecord {
         var sum: UInt64?
 
         var isInFile: Bool { if case .file = content { true } else { false } }
+
+        /// The body in the record, checked.
+        func body() throws(CacheStoreError) -> ArraySlice<UInt8> {
+            guard case .inline(let bytes) = content, bytes.count == length,
+                sum ?? DiskRecord.sum(bytes) == DiskRecord.sum(bytes)
+            else { throw CacheStoreError.damagedBody }
+            return bytes
+        }
     }
 
     /// The bytes aren't what was written.
@@ -55,7 +61,7 @@ struct DiskRecord {
         self.variants = variants
     }
 
-    func encoded() throws(Damage) -> [UInt8] {
+    func encoded() -> [UInt8] {
         var writer = ByteWriter()
         writer.append(Self.mark)
         for _ in 0..<3 { writer.append(UInt64(0)) }
@@ -68,8 +74,6 @@ struct DiskRecord {
             if case .inline(let bytes) = variant.content {
                 sum = variant.sum ?? Self.sum(bytes)
                 bodies.append(bytes)
-            } else if !variant.isInFile {
-                throw Damage()
             }
             for number in [variant.id, UInt64(variant.length), variant.isInFile ? 1 : 0, sum] { writer.append(number) }
             writer.append(variant.response)
@@ -87,51 +91,31 @@ struct DiskRecord {
 
     fileprivate static func sum(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.withUnsafeBytes { Checksum.of($0) } }
 
-    /// Returns the length of the head of a file that begins with these bytes.
-    static func headLength(_ bytes: [UInt8], size: Int) throws(Damage) -> Int {
-        guard bytes.count >= start else { throw Damage() }
-        var reader = ByteReader(bytes[...])
-        let mark = try reader.number()
-        _ = try reader.number()
-        let (length, head) = (try reader.number(), try reader.number())
-        guard mark == Self.mark, length == UInt64(size), head >= UInt64(start), head <= length else { throw Damage() }
-        return Int(head)
-    }
-
-    init(_ bytes: [UInt8]) throws(Damage) { try self.init(bytes, size: bytes.count) }
-
-    /// Parses a record, and checks its head.
-    ///
-    /// - Parameters:
-    ///   - bytes: the beginning of the file; at least the head.
-    ///   - size: the length of the file.
-    init(_ bytes: [UInt8], size: Int) throws(Damage) {
-        let head = try Self.headLength(bytes, size: size)
-        guard head <= bytes.count else { throw Damage() }
-        let (sum, actual) = bytes.withUnsafeBytes { bytes in
-            (
-                UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)),
-                Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[Self.checked..<head]))
-            )
-        }
-        guard sum == actual else { throw Damage() }
-        var reader = ByteReader(bytes[Self.start..<head])
+    /// Parses the content of a file, and checks the head.
+    init(_ bytes: [UInt8]) throws(Damage) {
+        var start = ByteReader(bytes[...])
+        let (mark, sum) = (try start.number(), try start.number())
+        let (length, head) = (try start.number(), try start.number())
+        guard mark == Self.mark, length == UInt64(bytes.count), UInt64(Self.start)...length ~= head,
+            sum == Self.sum(bytes[Self.checked..<Int(head)])
+        else { throw Damage() }
+        var reader = ByteReader(bytes[Self.start..<Int(head)])
         key = CacheKey(partition: try reader.text(), text: try reader.text())
         let count = try reader.count()
         guard count <= CacheKey.variantLimit else { throw Damage() }
         variants = []
-        var body = head
+        var body = Int(head)
         for _ in 0..<count {
             var variant = try Self.variant(&reader)
             if !variant.isInFile {
                 let end = body + Int(variant.length)
-                guard end <= size else { throw Damage() }
-                variant.content = end <= bytes.count ? .inline(bytes[body..<end]) : .later(Int64(body))
+                guard end <= bytes.count else { throw Damage() }
+                variant.content = .inline(bytes[body..<end])
                 body = end
             }
             variants.append(variant)
         }
-        guard reader.isAtEnd, body == size else { throw Damage() }
+        guard reader.isAtEnd, body == bytes.count else { throw Damage() }
     }
 
     private static func variant(_ reader: inout ByteReader) throws(Damage) -> Variant {
@@ -147,21 +131,5 @@ struct DiskRecord {
             content: flags & 1 != 0 ? .file : .inline([]),
             sum: sum
         )
-    }
-}
-
-extension DiskRecord.Variant {
-    /// The body of a variant in the record, read from the record's file if needed, and checked.
-    func body(from record: OpenFile? = nil) throws -> ArraySlice<UInt8> {
-        var bytes: ArraySlice<UInt8> = []
-        switch content {
-        case .inline(let read): bytes = read
-        case .later(let offset): bytes = try record?.bytes(Int(length), at: offset)[...] ?? []
-        case .file: break
-        }
-        guard bytes.count == length, sum.map({ $0 == DiskRecord.sum(bytes) }) ?? true else {
-            throw CacheStoreError.damagedBody
-        }
-        return bytes
     }
 }

@@ -3,19 +3,11 @@ internal import Synchronization
 /// Keeps a store within its limits, including bodies in progress, by evicting the least recently used entries.
 ///
 /// Only the files' sizes and times are used, so memory doesn't grow with the entries. With few entries, all are listed and
-/// exactly the least recently used are evicted. With many, some shards are a sample of the whole: the sample gives the time
-/// of last use up to which entries are evicted. Then one shard after another is swept while room is needed, so that a writer
-/// waits for the sweep of one shard, not of all.
+/// exactly the least recently used are evicted. With many, some shards at random are a sample of the whole: the same share of
+/// the sample is evicted. So a writer waits for a few shards, not for all.
 final class DiskRoom: Sendable {
-    private struct Plan {
-        var cutoff: Int64
-        var shards: [UInt8]
-        var isExact: Bool
-    }
-
     private struct State {
         var isRunning = false
-        var plan: Plan?
         /// The number of shards whose amount was unknown at last, because most of them didn't exist.
         var unknown = Int.max
     }
@@ -77,16 +69,12 @@ final class DiskRoom: Sendable {
     /// Counts the shards whose amount has become unknown, for instance because the usage file was replaced by zeros. An unknown
     /// amount must not pass for none.
     private func countUnknownShards(of directory: DiskDirectory) async throws {
-        func unknown() throws -> Int { try directory.usage.read().count { $0 == nil } }
-        let found = try unknown()
+        let unknown = try directory.usage.read().count { $0 == nil }
         let isMore = state.withLock { state in
-            defer { state.unknown = min(state.unknown, found) }
-            return state.unknown != .max && found > state.unknown
+            defer { state.unknown = unknown }
+            return unknown > state.unknown
         }
-        guard isMore else { return }
-        try await directory.countUnknownShards()
-        let rest = try unknown()
-        state.withLock { $0.unknown = rest }
+        if isMore { try await directory.countUnknownShards() }
     }
 
     private var inProgress: DiskUsage.Amount { DiskUsage.Amount(bytes: incoming.bytes) }
@@ -96,7 +84,7 @@ final class DiskRoom: Sendable {
         try await countUnknownShards(of: directory)
         guard try !Self.fits(total(directory), limit) else { return }
         // Bodies of other stores may have ended since the last measurement.
-        incoming.measure(directory)
+        incoming.reserve(0, in: directory)
         guard try !Self.fits(total(directory), limit) else { return }
         let isFirst = state.withLock { state in
             defer { state.isRunning = true }
@@ -104,72 +92,73 @@ final class DiskRoom: Sendable {
         }
         guard isFirst else { return }
         defer { state.withLock { $0.isRunning = false } }
-        // More than one pass, because an earlier plan may be used up, and the counts it was made from may have been wrong.
-        for _ in 0..<3 {
-            try await carryOut(state.withLock { $0.plan } ?? plan(directory), in: directory)
+        var (before, failure) = (DiskUsage.Amount(entries: .max, bytes: .max), nil as (any Error)?)
+        while case let now = try total(directory), now.entries < before.entries || now.bytes < before.bytes {
+            let error = try await evict(in: directory)
+            failure = failure ?? error
             if try Self.fits(total(directory), limit) { return }
+            before = now
         }
-    }
-
-    private func carryOut(_ start: Plan, in directory: DiskDirectory) async throws {
-        var plan = start
-        var failure: (any Error)?
-        while let shard = plan.shards.popLast() {
-            let cutoff = plan.cutoff
-            do {
-                let swept = try await directory.withShard(shard) { locked in
-                    try locked.sweep { name, listed in stamps.lastUse(name, modified: listed.modified) <= cutoff }
-                }
-                failure = failure ?? swept.failure
-            } catch {
-                // One name that can't be deleted, or one lock that is held, must not stop the others.
-                failure = failure ?? error
-            }
-            if try Self.fits(total(directory), plan.isExact ? target : limit) { break }
-            await Task.yield()
-        }
-        // A plan without remaining shards is done. The next task to exceed a limit makes a new plan.
-        state.withLock { $0.plan = plan.shards.isEmpty ? nil : plan }
         // An error without a consequence is left to a clear, which meets the same name and reports it.
-        if let failure, try !Self.fits(total(directory), limit) { throw failure }
+        if let failure { throw failure }
     }
 
-    private func plan(_ directory: DiskDirectory) throws -> Plan {
+    /// Evicts the least recently used entries of all shards, or of a sample. Returns the first error.
+    private func evict(in directory: DiskDirectory) async throws -> (any Error)? {
         let usage = try directory.usage.read()
         let filled = (0..<DiskUsage.shards).filter { usage[$0] != DiskUsage.Amount() }.map { UInt8($0) }.shuffled()
         var found: [(use: Int64, bytes: Int64, shard: UInt8)] = []
-        var sampled = 0
+        var sampled: [UInt8] = []
         for shard in filled where found.count < Self.sample {
-            sampled += 1
+            sampled.append(shard)
             let files = try unlessMissing { () throws(SystemError) in
                 try OpenFile.openDirectory(DiskName.directory(shard), in: directory.root)
             }
             guard let files else { continue }
-            for (file, listed) in try LockedShard(shard: shard, files: files, directory: directory).list().entries {
-                let name = DiskName(shard: shard, file: file)
+            for (name, listed) in try LockedShard(shard: shard, files: files, directory: directory).list().entries {
                 found.append((stamps.lastUse(name, modified: listed.modified), listed.bytes, shard))
             }
         }
         found.sort { $0.use < $1.use }
-        let isExact = sampled == filled.count
+        let isWhole = sampled.count == filled.count
         let seen = DiskUsage.Amount(entries: Int64(found.count), bytes: found.reduce(0) { $0 + $1.bytes })
-        let total = isExact ? seen + inProgress : try total(directory)
+        let total = isWhole ? seen + inProgress : try total(directory)
+        // If the listing is within the limits, the counts in the usage file were too high: sweeping every shard corrects them.
+        if isWhole, Self.fits(total, limit) { return try await sweep(sampled, upTo: .min, in: directory) }
         // Evicts the same share of the sample as of the whole.
-        let share = isExact ? 1 : Double(seen.entries) / Double(max(1, total.entries))
+        let share = isWhole ? 1 : Double(seen.entries) / Double(max(1, total.entries))
         var excess = DiskUsage.Amount(
             entries: Int64((Double(total.entries - target.entries) * share).rounded(.up)),
             bytes: Int64((Double(total.bytes - target.bytes) * share).rounded(.up))
         )
         var cutoff = Int64.min
         var touched: Set<UInt8> = []
-        for entry in found {
-            if excess.entries <= 0 && excess.bytes <= 0 { break }
+        for entry in found where excess.entries > 0 || excess.bytes > 0 {
             excess = excess - DiskUsage.Amount(entries: 1, bytes: entry.bytes)
             cutoff = entry.use
             touched.insert(entry.shard)
         }
-        // If the listing is within the limits, the counts in the usage file were too high: sweeping every shard corrects them.
-        let shards = isExact && Self.fits(total, limit) ? filled : isExact ? Array(touched) : filled
-        return Plan(cutoff: cutoff, shards: shards, isExact: isExact)
+        return try await sweep(Array(touched), upTo: cutoff, in: directory)
+    }
+
+    /// Evicts the entries of some shards that were last used at a time or before. Returns the first error.
+    private func sweep(_ shards: [UInt8], upTo cutoff: Int64, in directory: DiskDirectory) async throws -> (any Error)?
+    {
+        var failure: (any Error)?
+        for shard in shards {
+            do {
+                let swept = try await directory.withShard(shard) { locked in
+                    let all = try locked.list()
+                    let old = all.entries.filter { stamps.lastUse($0.key, modified: $0.value.modified) <= cutoff }
+                    return try locked.sweep(all, removing: Set(old.keys))
+                }
+                failure = failure ?? swept.failure
+            } catch {
+                // One name that can't be deleted, or one lock that is held, must not stop the others.
+                failure = failure ?? error
+            }
+            await Task.yield()
+        }
+        return failure
     }
 }

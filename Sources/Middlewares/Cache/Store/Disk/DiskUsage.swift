@@ -1,13 +1,3 @@
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#endif
-
 /// The entries and bytes of each shard, in a file of 6 KB, so that the totals are known without listing every file.
 ///
 /// The holder of a shard's lock writes its slot: before adding files, and after removing files. A killed process therefore

@@ -1,15 +1,5 @@
 internal import Foundation
 
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#endif
-
 /// A shard whose lock is held. Only this type creates, replaces and removes the files of entries.
 ///
 /// A change keeps the shard consistent if the process is killed at any moment:
@@ -30,51 +20,50 @@ struct LockedShard {
     // The lock's holder is its only writer, so the next holder overwrites a leftover.
     private static let new = ".new"
 
-    /// A complete body, to be renamed from `incoming` into the shard.
-    struct Arrival {
-        let id: UInt64
-        let name: String
+    /// The record that a change replaces.
+    struct Old {
+        /// `nil` if there is none, or it is damaged.
+        var record: DiskRecord?
+        /// A damaged record counts with its length.
+        var amount = DiskUsage.Amount()
+
+        /// The responses of a key, unless another key with the same hash has the record.
+        func variants(of key: CacheKey) -> [DiskRecord.Variant] { record?.key == key ? record?.variants ?? [] : [] }
     }
 
-    /// Changes the record of a key, in the steps above.
-    ///
-    /// - Parameter change: changes the variants, and returns whether to write them.
-    func change(
-        _ name: DiskName,
-        of key: CacheKey,
-        stamp: Int64,
-        arrival: Arrival? = nil,
-        _ change: (inout [DiskRecord.Variant]) -> Bool
-    ) throws {
-        let old = try readOld(name)
-        let before = old.record?.key == key ? old.record?.variants ?? [] : []
-        var variants = before
-        if change(&variants) { try commit(variants, name, key, stamp, arrival, before, old) }
-    }
-
-    // Apart from the closure, because the compiler makes a copy of `change` for each of its callers' closures.
-    @inline(never)
-    private func commit(
-        _ variants: [DiskRecord.Variant],
-        _ name: DiskName,
-        _ key: CacheKey,
-        _ stamp: Int64,
-        _ arrival: Arrival?,
-        _ before: [DiskRecord.Variant],
-        _ old: (record: DiskRecord?, amount: DiskUsage.Amount)
-    ) throws {
-        let gone = (old.record?.variants ?? []).filter { variant in !variants.contains { $0.id == variant.id } }
-        let base = try amount()
-        guard !variants.isEmpty else {
-            return try remove(name, gone, base - old.amount)
+    /// Reads the record of a name, to change it. An unreadable record may be intact: the error is thrown.
+    func old(_ name: DiskName) throws -> Old {
+        guard let status = try unlessMissing({ () throws(SystemError) in try files.status(of: name.file) }) else {
+            return Old()
         }
-        let record = DiskRecord(key: key, variants: variants)
+        var record: DiskRecord?
+        do { record = try DiskDirectory.read(name.file, in: files)?.record } catch is DiskRecord.Damage {}
+        let bytes = amount(of: status.isRegular ? status.size : 0, record?.variants ?? [])
+        return Old(record: record, amount: DiskUsage.Amount(entries: 1, bytes: bytes))
+    }
+
+    /// Replaces the variants of a key, in the steps above.
+    ///
+    /// - Parameters:
+    ///   - old: the record that was read under this lock.
+    ///   - arrival: the name of a file in `incoming` with the body of the last variant.
+    func change(
+        _ old: Old,
+        _ name: DiskName,
+        to record: DiskRecord,
+        stamp: Int64,
+        arrival: String? = nil
+    ) throws {
+        let gone = (old.record?.variants ?? []).filter { variant in !record.variants.contains { $0.id == variant.id } }
+        let base = try amount()
+        guard !record.variants.isEmpty else { return try remove(name, gone, base - old.amount) }
         let size: Int64
         do {
             size = try replace(name, with: record, stamp, arrival, base)
         } catch {
-            let isRemoval = variants.allSatisfy { variant in before.contains { $0.id == variant.id } }
-            guard isRemoval, variants.count < before.count else { throw error }
+            let before = old.variants(of: record.key)
+            let isRemoval = record.variants.allSatisfy { variant in before.contains { $0.id == variant.id } }
+            guard isRemoval, record.variants.count < before.count else { throw error }
             // A full disk must not keep a removal from succeeding: the whole record goes.
             return try remove(name, before, base - old.amount)
         }
@@ -88,22 +77,25 @@ struct LockedShard {
         _ name: DiskName,
         with record: DiskRecord,
         _ stamp: Int64,
-        _ arrival: Arrival?,
+        _ arrival: String?,
         _ base: DiskUsage.Amount
     ) throws -> Int64 {
-        let bytes = try record.encoded()
+        let bytes = record.encoded()
         guard bytes.count <= DiskRecord.limit else {
             throw CacheStoreError(.bodyTooLarge, "The responses of a URL, without their bodies, take more than 8 MiB.")
         }
-        let size = amount(of: bytes.count, record.variants)
+        let size = amount(of: Int64(bytes.count), record.variants)
+        let body = record.variants.last.map { name.body($0.id) } ?? ""
         try directory.usage.write(base + DiskUsage.Amount(entries: 1, bytes: size), of: shard)
         do {
-            try write(bytes, stamp)
-            if let arrival { try directory.incoming.rename(arrival.name, to: files, name.body(arrival.id)) }
+            let file = try OpenFile.make(Self.new, in: files)
+            try file.write(bytes, at: 0)
+            file.setModified(stamp)
+            if let arrival { try directory.incoming.rename(arrival, to: files, body) }
             try files.rename(Self.new, to: files, name.file)
         } catch {
             try? files.remove(Self.new)
-            if let arrival { try? files.remove(name.body(arrival.id)) }
+            if arrival != nil { try? files.remove(body) }
             try? directory.usage.write(base, of: shard)
             throw error
         }
@@ -116,53 +108,28 @@ struct LockedShard {
         try directory.usage.write(rest, of: shard)
     }
 
-    // A damaged record counts with its length, and is replaced. An unreadable record may be intact: the error is thrown.
-    private func readOld(_ name: DiskName) throws -> (record: DiskRecord?, amount: DiskUsage.Amount) {
-        do {
-            let file = try OpenFile.open(name.file, in: files, O_RDONLY)
-            let size = try file.status().size
-            var record: DiskRecord?
-            do { record = try DiskDirectory.read(file, isWhole: true).0 } catch is DiskRecord.Damage {}
-            return (record, DiskUsage.Amount(entries: 1, bytes: amount(of: Int(size), record?.variants ?? [])))
-        } catch let error as SystemError where error.isMissing {
-            return (nil, DiskUsage.Amount())
-        } catch let error as SystemError where error.isOfAnotherKind {
-            return (nil, DiskUsage.Amount(entries: 1, bytes: 0))
-        }
-    }
-
     private func removeBodies(of variants: [DiskRecord.Variant], _ name: DiskName) throws {
         for variant in variants { try files.remove(name.body(variant.id)) }
     }
 
-    private func amount(of record: Int, _ variants: [DiskRecord.Variant]) -> Int64 {
-        variants.reduce(directory.allocated(Int64(record))) { sum, variant in
-            sum + (variant.isInFile ? directory.allocated(DiskBlocks.fileSize(of: variant.length)) : 0)
+    private func amount(of record: Int64, _ variants: [DiskRecord.Variant]) -> Int64 {
+        variants.reduce(directory.allocated(record)) { sum, variant in
+            sum + (variant.isInFile ? directory.allocated(DiskBody.fileSize(of: variant.length)) : 0)
         }
-    }
-
-    private func write(_ bytes: [UInt8], _ stamp: Int64) throws {
-        let file = try OpenFile.make(Self.new, in: files)
-        try bytes.withUnsafeBytes { try file.write($0, at: 0) }
-        file.setModified(stamp)
     }
 
     /// Removes a damaged record, unless another process has replaced it meanwhile with an intact one.
     func removeDamaged(_ name: DiskName) throws {
         do {
-            _ = try DiskDirectory.read(try OpenFile.open(name.file, in: files, O_RDONLY))
-            return
+            _ = try DiskDirectory.read(name.file, in: files)
         } catch is DiskRecord.Damage {
-        } catch let error as SystemError where error.isOfAnotherKind {
-        } catch let error as SystemError where error.isMissing {
-            return
+            try files.remove(name.file)
+            _ = try count()
         }
-        try files.remove(name.file)
-        _ = try count()
     }
 
     /// Counts the entries, and removes orphans as far as possible.
-    func count() throws -> DiskUsage.Amount { try sweep { _, _ in false }.amount }
+    func count() throws -> DiskUsage.Amount { try sweep(list()).amount }
 
     private func amount() throws -> DiskUsage.Amount {
         if let known = try directory.usage.read()[Int(shard)] { return known }
@@ -176,36 +143,32 @@ struct LockedShard {
         var bodies: [String] = []
     }
 
-    /// Lists the entries by file name, and the orphans: bodies without an entry, and anything that isn't a regular file.
-    ///
-    /// - Throws: if the status of a file can't be read. A file left out of the list would be taken for lost.
-    func list() throws(SystemError) -> (entries: [String: Listed], orphans: [String]) {
-        var entries: [String: Listed] = [:]
-        var bodies: [(name: String, size: Int64)] = []
+    /// The entries by file name, and the orphans: bodies without an entry, and anything that isn't a regular file.
+    struct Listing {
+        var entries: [DiskName: Listed] = [:]
         var orphans: [String] = []
-        for name in try files.names() {
+    }
+
+    /// - Throws: if the status of a file can't be read. A file left out of the list would be taken for lost.
+    func list() throws(SystemError) -> Listing {
+        var listing = Listing()
+        // Entries come before their bodies, whose names are longer.
+        for name in try files.names().sorted() {
             let (isEntry, isBody) = (name.utf8.count == DiskName.length, name.utf8.count == DiskName.bodyLength)
-            guard isEntry || isBody else { continue }
-            let found = try unlessMissing { () throws(SystemError) in try files.status(of: name) }
-            guard let status = found else { continue }
-            if !status.isRegular {
-                orphans.append(name)
+            guard isEntry || isBody,
+                let status = try unlessMissing({ () throws(SystemError) in try files.status(of: name) })
+            else { continue }
+            let owner = DiskName(shard: shard, file: String(name.prefix(DiskName.length)))
+            if !status.isRegular || (isBody && listing.entries[owner] == nil) {
+                listing.orphans.append(name)
             } else if isEntry {
-                entries[name] = Listed(modified: status.modified, bytes: directory.allocated(status.size))
+                listing.entries[owner] = Listed(modified: status.modified, bytes: directory.allocated(status.size))
             } else {
-                bodies.append((name, directory.allocated(status.size)))
+                listing.entries[owner]?.bytes += directory.allocated(status.size)
+                listing.entries[owner]?.bodies.append(name)
             }
         }
-        for body in bodies {
-            let owner = String(body.name.prefix(DiskName.length))
-            if entries[owner] == nil {
-                orphans.append(body.name)
-            } else {
-                entries[owner]?.bytes += body.size
-                entries[owner]?.bodies.append(body.name)
-            }
-        }
-        return (entries, orphans)
+        return listing
     }
 
     struct Swept {
@@ -217,25 +180,14 @@ struct LockedShard {
         var failure: (any Error)?
     }
 
-    /// Removes the entries for which the closure returns `true`, and all orphans, and counts the rest.
+    /// Removes the named entries and all orphans of a listing, and counts the rest.
     ///
     /// An error in removing one file doesn't stop the sweep.
-    func sweep(_ isRemoved: (DiskName, Listed) -> Bool) throws -> Swept {
-        let (entries, orphans) = try list()
-        let marked = entries.map { file, listed in
-            let name = DiskName(shard: shard, file: file)
-            return (name, listed, isRemoved: isRemoved(name, listed))
-        }
-        return try sweep(marked, orphans)
-    }
-
-    // Apart from the closure, because the compiler makes a copy of the method above for each of its callers' closures.
-    @inline(never)
-    private func sweep(_ entries: [(DiskName, Listed, isRemoved: Bool)], _ orphans: [String]) throws -> Swept {
-        var orphans = orphans
+    func sweep(_ listing: Listing, removing removed: Set<DiskName> = []) throws -> Swept {
+        var orphans = listing.orphans
         var swept = Swept()
-        for (name, listed, isRemoved) in entries {
-            if isRemoved {
+        for (name, listed) in listing.entries {
+            if removed.contains(name) {
                 do {
                     try files.remove(name.file)
                     orphans += listed.bodies
@@ -261,7 +213,7 @@ struct LockedShard {
     // Bodies that the record doesn't name: a process was killed between moving a body here and committing its record, or
     // after replacing the record. If the record can't be read now, every body may belong to it.
     private func strays(of name: DiskName, _ bodies: [String]) -> [String] {
-        guard let old = try? readOld(name) else { return [] }
+        guard let old = try? old(name) else { return [] }
         guard let record = old.record else { return bodies }
         let known = Set(record.variants.map { name.body($0.id) })
         return bodies.filter { !known.contains($0) }

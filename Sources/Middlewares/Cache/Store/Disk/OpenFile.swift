@@ -30,8 +30,8 @@ struct SystemError: Error {
     /// its entry is lost.
     var isMissing: Bool { code == ENOENT }
 
-    /// Whether a link, a directory, a socket or a FIFO has the file's name.
-    var isOfAnotherKind: Bool { code == ELOOP || code == EISDIR || code == ENXIO || code == ENOTDIR }
+    /// Whether the file is lost: a link, a directory, a socket or a FIFO has its name, or the disk can't read its bytes back.
+    var isDamage: Bool { [ELOOP, EISDIR, ENXIO, ENOTDIR, EIO].contains(code) }
 
     /// The error that callers of the store get.
     var storeError: CacheStoreError {
@@ -131,8 +131,8 @@ final class OpenFile: Sendable {
                 if isNew { throw SystemError("open", name, in: directory, EEXIST) }
                 try directory.remove(name)
             } catch {
-                if isNew || !(error.isMissing || error.isOfAnotherKind) { throw error }
-                if error.isOfAnotherKind { try directory.remove(name) }
+                if isNew || !(error.isMissing || error.isDamage) { throw error }
+                if error.isDamage { try directory.remove(name) }
             }
             try directory.makeOnce(name, content())
             isNew = true
@@ -160,6 +160,9 @@ final class OpenFile: Sendable {
         try open(path, in: directory, O_RDONLY | O_DIRECTORY)
     }
 
+    /// Takes the permissions for a directory from all other accounts.
+    func closeToOthers() { fchmod(descriptor, 0o700) }
+
     /// Creates a directory with permissions 0700, unless the name exists.
     static func makeDirectory(_ path: String, in directory: OpenFile? = nil) throws(SystemError) {
         if mkdirat(directory?.descriptor ?? AT_FDCWD, path, 0o700) != 0, errno != EEXIST {
@@ -178,8 +181,8 @@ final class OpenFile: Sendable {
         var size: Int64
         /// When the file was last modified, in nanoseconds since 1970.
         var modified: Int64
-        var owner: UInt32
-        var permissions: UInt32
+        /// Whether this process's account owns the file.
+        var isOwn: Bool
         var isRegular: Bool
         /// The size of the file system's blocks, in bytes; between 512 and 65,536.
         // Not from `fstatvfs()`, for which Apple requires apps to declare that they read the disk's space.
@@ -189,8 +192,7 @@ final class OpenFile: Sendable {
             var status = status
             size = Int64(status.st_size)
             modified = cfiles_modified(&status)
-            owner = UInt32(status.st_uid)
-            permissions = UInt32(status.st_mode) & 0o777
+            isOwn = status.st_uid == geteuid()
             identity = Identity(
                 device: UInt64(truncatingIfNeeded: status.st_dev),
                 number: UInt64(truncatingIfNeeded: status.st_ino)
@@ -212,52 +214,34 @@ final class OpenFile: Sendable {
         return Status(status)
     }
 
-    /// Reads from an offset until the buffer is full or the file ends. Returns the number of bytes read.
-    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(SystemError) -> Int {
-        var count = 0
-        while count < buffer.count {
-            let got = pread(
-                descriptor,
-                buffer.baseAddress.map { $0 + count },
-                buffer.count - count,
-                off_t(offset + Int64(count))
-            )
-            if got == 0 { break }
-            if got > 0 { count += got } else if errno != EINTR { throw failure("read") }
-        }
-        return count
-    }
-
     /// Reads at most `limit` bytes from an offset; fewer only at the end of the file.
     func bytes(_ limit: Int, at offset: Int64) throws(SystemError) -> [UInt8] {
-        var failure: SystemError?
+        var code: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
-            do throws(SystemError) {
-                count = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
-            } catch {
-                failure = error
+            while count < limit {
+                let start = buffer.baseAddress.map { $0 + count }
+                let got = pread(descriptor, start, limit - count, off_t(offset + Int64(count)))
+                if got > 0 {
+                    count += got
+                } else if got == 0 {
+                    break
+                } else if errno != EINTR {
+                    code = errno
+                    break
+                }
             }
         }
-        if let failure { throw failure }
+        if code != 0 { throw failure("read", code) }
         return bytes
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(SystemError) {
+    func write(_ bytes: [UInt8], at offset: Int64) throws(SystemError) {
         var count = 0
         while count < bytes.count {
-            let put = pwrite(
-                descriptor,
-                bytes.baseAddress.map { $0 + count },
-                bytes.count - count,
-                off_t(offset + Int64(count))
-            )
+            let put = bytes[count...].withUnsafeBytes { rest in
+                pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset + Int64(count)))
+            }
             if put > 0 { count += put } else if put == 0 || errno != EINTR { throw failure("write") }
-        }
-    }
-
-    func write(_ bytes: [UInt8], at offset: Int64) throws(SystemError) {
-        try bytes.withUnsafeBufferPointer { (bytes) throws(SystemError) in
-            try write(UnsafeRawBufferPointer(bytes), at: offset)
         }
     }
 

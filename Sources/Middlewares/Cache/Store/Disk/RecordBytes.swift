@@ -19,9 +19,7 @@ struct ByteWriter {
             append(field.value)
         }
     }
-}
 
-extension ByteWriter {
     mutating func append(_ response: CachedResponse) {
         append(UInt64(response.status.code))
         append(response.status.reasonPhrase)
@@ -34,43 +32,35 @@ extension ByteWriter {
 }
 
 struct ByteReader {
-    private let bytes: ArraySlice<UInt8>
-    private(set) var offset: Int
+    private var bytes: ArraySlice<UInt8>
 
-    init(_ bytes: ArraySlice<UInt8>) {
-        self.bytes = bytes
-        offset = bytes.startIndex
+    init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
+
+    var isAtEnd: Bool { bytes.isEmpty }
+
+    private mutating func take(_ count: Int) throws(DiskRecord.Damage) -> ArraySlice<UInt8> {
+        guard count <= bytes.count else { throw DiskRecord.Damage() }
+        defer { bytes = bytes.dropFirst(count) }
+        return bytes.prefix(count)
     }
 
-    var isAtEnd: Bool { offset == bytes.endIndex }
-
-    private mutating func take(_ count: Int) throws(DiskRecord.Damage) -> Range<Int> {
-        guard count >= 0, count <= bytes.endIndex - offset else { throw DiskRecord.Damage() }
-        defer { offset += count }
-        return (offset - bytes.startIndex)..<(offset - bytes.startIndex + count)
+    private mutating func integer<Number: FixedWidthInteger>(
+        of type: Number.Type = Number.self
+    ) throws(DiskRecord.Damage) -> Number {
+        Number(littleEndian: try take(Number.bitWidth / 8).withUnsafeBytes { $0.loadUnaligned(as: type) })
     }
 
-    mutating func number() throws(DiskRecord.Damage) -> UInt64 {
-        let start = try take(8).lowerBound
-        return bytes.withUnsafeBytes {
-            UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: start, as: UInt64.self))
-        }
-    }
+    mutating func number() throws(DiskRecord.Damage) -> UInt64 { try integer() }
 
     /// Reads the count of a list whose elements take at least a byte each.
     mutating func count() throws(DiskRecord.Damage) -> Int {
         let count = try number()
-        guard count <= UInt64(bytes.endIndex - offset) else { throw DiskRecord.Damage() }
+        guard count <= UInt64(bytes.count) else { throw DiskRecord.Damage() }
         return Int(count)
     }
 
     mutating func text() throws(DiskRecord.Damage) -> String {
-        let head = try take(4).lowerBound
-        let length = bytes.withUnsafeBytes {
-            UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: head, as: UInt32.self))
-        }
-        let range = try take(Int(length))
-        return bytes.withUnsafeBytes { String(decoding: UnsafeRawBufferPointer(rebasing: $0[range]), as: UTF8.self) }
+        String(decoding: try take(Int(clamping: try integer(of: UInt32.self))), as: UTF8.self)
     }
 
     mutating func fields() throws(DiskRecord.Damage) -> HTTPFields {

@@ -1,17 +1,15 @@
 internal import Foundation
 internal import InterceptorsCore
+internal import Synchronization
 
 // The handling of the server's responses.
-extension CacheCore {
+extension CacheInterceptor {
     /// Carries out the policy's decision about a response.
     func carryOut(
         _ decision: CachePolicy.StorageDecision,
         on response: consuming HTTPResponse,
-        _ exchange: borrowing CacheExchange,
-        _ ticket: CacheArrivals.Ticket,
-        _ timing: CachePolicy.Timing,
-        _ outcome: consuming CacheOutcome,
-        _ next: Next
+        _ exchange: CacheExchange,
+        _ outcome: consuming CacheOutcome
     ) async throws -> HTTPResponse {
         switch decision {
         case .pass(let reason, let removed):
@@ -19,16 +17,14 @@ extension CacheCore {
             if await invalidate(by: response, exchange) { outcome.storing = .invalidated }
             if !removed.isEmpty {
                 // An earlier response that is still being read must not be stored after this one.
-                for index in removed { _ = ticket.mayStore(exchange.entries[index].response.selectingFields) }
-                let (ids, key) = (exchange.ids(removed), exchange.key)
-                await attemptRemoval(of: key) { try await $0.remove(ids, of: key) }
+                for index in removed { _ = exchange.ticket.mayStore(exchange.entries[index].response.selectingFields) }
+                await attempt(owing: exchange.key) { try await $0.remove(exchange.ids(removed), of: exchange.key) }
             }
             return marked(response, outcome)
         case .store(let stored, let replaced):
-            let commit = commit(stored, exchange.ids(replaced), ticket, exchange)
-            return marked(await store(response, commit, &outcome), outcome)
+            return marked(await store(response, stored, replacing: replaced, exchange, &outcome), outcome)
         case .freshen(let updates, let answers, let mayStore):
-            if mayStore, ticket.isValid {
+            if mayStore, exchange.ticket.isValid {
                 await update(updates, exchange)
                 outcome.storing = .updated
             }
@@ -36,24 +32,21 @@ extension CacheCore {
                 return marked(response, outcome)
             }
             let entry = exchange.entries[selected].with(update)
-            return try await answer(with: entry, confirmedBy: response, exchange, timing, outcome, next)
+            return try await answer(with: entry, confirmedBy: response, exchange, outcome)
         case .serveStale(let reason):
-            return try await answerStale(reason, insteadOf: response, exchange, timing, outcome)
+            return try await answerStale(reason, insteadOf: response, exchange, outcome)
         case .sendAgain:
             response.body.discard()
-            return try await send(exchange.unconditional(at: time.read()), next)
+            return try await send(exchange.unconditional)
         }
     }
 
-    private func update(_ updates: [Int: CachedResponse], _ exchange: borrowing CacheExchange) async {
-        let key = exchange.key
+    private func update(_ updates: [Int: CachedResponse], _ exchange: CacheExchange) async {
         for (index, update) in updates {
             let id = exchange.entries[index].id
-            if update.needsValidation {
-                // The entry looks fresh, and the server has another response.
-                await attemptRemoval(of: key) { try await $0.update(id, of: key, to: update) }
-            } else {
-                await attempt { try await $0.update(id, of: key, to: update) }
+            // An entry that needs validation looks fresh, and the server has another response.
+            await attempt(owing: update.needsValidation ? exchange.key : nil) {
+                try await $0.update(id, of: exchange.key, to: update)
             }
         }
     }
@@ -61,29 +54,26 @@ extension CacheCore {
     private func answer(
         with entry: CacheEntry,
         confirmedBy response: consuming HTTPResponse,
-        _ exchange: borrowing CacheExchange,
-        _ timing: CachePolicy.Timing,
-        _ outcome: consuming CacheOutcome,
-        _ next: Next
+        _ exchange: CacheExchange,
+        _ outcome: consuming CacheOutcome
     ) async throws -> HTTPResponse {
         response.body.discard()
         outcome.result = .revalidated
-        if let answer = try await serveSelected(exchange, entry, timing.responseTime, outcome, nil) {
+        if let answer = try await serveSelected(exchange, entry, outcome, nil) {
             return Self.setting(cookiesOf: response, on: answer, to: exchange.request)
         }
-        return try await send(exchange.unconditional(at: time.read()), next)
+        return try await send(exchange.unconditional)
     }
 
     private func answerStale(
         _ reason: CacheOutcome.StaleReason,
         insteadOf response: consuming HTTPResponse,
-        _ exchange: borrowing CacheExchange,
-        _ timing: CachePolicy.Timing,
+        _ exchange: CacheExchange,
         _ outcome: consuming CacheOutcome
     ) async throws -> HTTPResponse {
         outcome.result = .stale
         if let entry = exchange.selected,
-            let answer = try await serveSelected(exchange, entry, timing.responseTime, outcome, reason)
+            let answer = try await serveSelected(exchange, entry, outcome, reason)
         {
             response.body.discard()
             return Self.setting(cookiesOf: response, on: answer, to: exchange.request)
@@ -113,16 +103,21 @@ extension CacheCore {
         return response
     }
 
-    func attempt(_ work: (any CacheStore) async throws -> Void) async {
+    /// Reports an error of the store.
+    ///
+    /// - Parameter key: the key of entries to remove or to mark for validation. If the store fails, all entries of the key are
+    ///   misses until it has removed them.
+    func attempt(owing key: CacheKey? = nil, _ work: (any CacheStore) async throws -> Void) async {
         do {
             try await work(store)
         } catch {
+            if let key, !error.isOwed { arrivals.debts.insert(key) }
             report(error)
         }
     }
 
     // RFC 9111 §4.4
-    private func invalidate(by response: HTTPResponse, _ exchange: borrowing CacheExchange) async -> Bool {
+    private func invalidate(by response: HTTPResponse, _ exchange: CacheExchange) async -> Bool {
         let urls = CachePolicy.invalidated(by: response, to: exchange.request)
         await remove(urls, seenBy: exchange.key.partition)
         return !urls.isEmpty
@@ -130,39 +125,20 @@ extension CacheCore {
 
     // A change by the caller affects both the caller's entries and those of requests without a partition.
     func remove(_ urls: [URL], seenBy partition: String) async {
-        await remove(
-            Set(urls.flatMap { url in Set([partition, ""]).compactMap { CacheKey(url: url, partition: $0) } })
-        )
-    }
-
-    private func remove(_ keys: Set<CacheKey>) async {
-        for key in keys {
+        for key in Set(urls.flatMap { url in [partition, ""].compactMap { CacheKey(url: url, partition: $0) } }) {
             arrivals.invalidate(key)
-            await attemptRemoval(of: key) { try await $0.removeAll(of: key) }
+            await attempt(owing: key) { try await $0.removeAll(of: key) }
         }
     }
 
-    /// Removes entries of a key, or marks them for validation. If the store fails, all entries of the key are misses until it has
-    /// removed them.
-    private func attemptRemoval(of key: CacheKey, _ work: (any CacheStore) async throws -> Void) async {
-        do {
-            try await work(store)
-        } catch {
-            if !error.isOwed { arrivals.debts.add(key) }
-            report(error)
-        }
-    }
-
-    /// Tries the removal again that is owed for a key, unless all entries are owed and it failed just now. Returns whether nothing is owed any more.
+    /// Tries the removal again that is owed for a key, unless all entries are owed and it failed just now. Returns whether
+    /// nothing is owed any more.
     func payDebt(of key: CacheKey) async -> Bool {
         guard let debt = arrivals.debts.debt(of: key) else { return true }
-        guard arrivals.debts.mayTry(debt, at: time.read().steady) else { return false }
+        if debt.isWhole, !mayClear(at: time.read().steady) { return false }
         do {
-            switch debt {
-            case .key: try await store.removeAll(of: key)
-            case .all: try await store.removeAll()
-            }
-            arrivals.debts.settle(debt, of: key)
+            try await debt.isWhole ? store.removeAll() : store.removeAll(of: key)
+            arrivals.debts.settle(debt)
             return true
         } catch {
             report(error)
@@ -170,37 +146,37 @@ extension CacheCore {
         }
     }
 
-    /// The commit of a response; `nil` without a generation, because a later invalidation couldn't be detected.
-    private func commit(
-        _ stored: CachedResponse,
-        _ replaced: [CacheEntry.ID],
-        _ ticket: CacheArrivals.Ticket,
-        _ exchange: borrowing CacheExchange
-    ) -> CacheCommit? {
-        guard let generation = exchange.generation else { return nil }
-        return CacheCommit(
-            response: stored,
-            replaced: replaced,
-            seen: exchange.entries.map(\.id),
-            ticket: ticket,
-            store: store,
-            generation: generation,
-            length: stored.headerFields.contains(.contentLength)
-                ? stored.headerFields[.contentLength].flatMap { Int64($0) } : nil,
-            report: report
-        )
+    /// Whether to try to remove all entries now. They are removed for the lookup of any key, so not for each lookup.
+    private func mayClear(at now: Int64) -> Bool {
+        lastClear.withLock { last in
+            if let last, (last..<last + 10).contains(now) { return false }
+            last = now
+            return true
+        }
     }
 
     /// Stores a response: at once if its body is in memory, otherwise while it is read.
     private func store(
         _ response: consuming HTTPResponse,
-        _ commit: CacheCommit?,
+        _ stored: CachedResponse,
+        replacing replaced: [Int],
+        _ exchange: CacheExchange,
         _ outcome: inout CacheOutcome
     ) async -> HTTPResponse {
         outcome.storing = .refused
-        guard let commit else { return response }
+        // Without a generation, a later invalidation couldn't be detected.
+        guard let generation = exchange.generation else { return response }
+        let commit = CacheCommit(
+            response: stored,
+            replaced: exchange.ids(replaced),
+            seen: exchange.entries.map(\.id),
+            ticket: exchange.ticket,
+            store: store,
+            generation: generation,
+            report: report
+        )
         let body = response.body
-        if let bytes = Self.bytes(of: body) {
+        if let bytes = body.bytes ?? (body.isEmpty ? Data() : nil) {
             if await commit.store(bytes) { outcome.storing = .stored }
         } else if let recording = await commit.recording(of: body.length) {
             response.body = .oneShot(RecordedBody(body: body, recording: recording), length: body.length) {
@@ -211,6 +187,4 @@ extension CacheCore {
         }
         return response
     }
-
-    private static func bytes(of body: HTTPBody) -> Data? { body.bytes ?? (body.isEmpty ? Data() : nil) }
 }
