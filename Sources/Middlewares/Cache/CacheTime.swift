@@ -31,7 +31,8 @@ final class CacheTime: Sendable {
         let wall = date.isFinite ? min(max(date, -Self.latest), Self.latest) : 0
         return state.withLock { state in
             let elapsed = elapsed()
-            state.steady = min(max(wall, state.steady + Self.seconds(elapsed - state.elapsed)), Self.latest)
+            let passed = min(max(0, (elapsed - state.elapsed) / .seconds(1)), Self.latest)
+            state.steady = min(max(wall, state.steady + passed), Self.latest)
             state.elapsed = elapsed
             // A microsecond more: a whole second that became slightly less, by adding parts of it, would keep a stale response
             // fresh for another second.
@@ -41,9 +42,4 @@ final class CacheTime: Sendable {
 
     /// Seconds since 1970 that no clock goes beyond, so that neither a time nor a sum of ages overflows.
     private static let latest = 1e12
-
-    private static func seconds(_ duration: Duration) -> Double {
-        let (seconds, attoseconds) = duration.components
-        return min(max(0, Double(seconds) + Double(attoseconds) * 1e-18), latest)
-    }
 }

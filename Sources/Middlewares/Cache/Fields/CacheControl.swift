@@ -14,6 +14,11 @@ struct CacheControl: Equatable {
 
         var value: Int64? { if case .value(let seconds) = self { seconds } else { nil } }
         var isPresent: Bool { self != .absent }
+
+        /// Whether the directive gives at least this number of seconds.
+        func isAtLeast(_ seconds: Int64?) -> Bool {
+            if let value, let seconds { value >= seconds } else { false }
+        }
     }
 
     /// The scope of a directive that may name fields, such as `no-cache`.

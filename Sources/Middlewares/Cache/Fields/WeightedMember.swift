@@ -1,17 +1,14 @@
+internal import InterceptorsSyntax
+
 /// A member of a list of preferences, such as `de;q=0.8` (RFC 9110 §12.4.2).
 struct WeightedMember: Equatable {
     /// The preference in lower case, without white space.
     let name: String
-    /// The weight in thousandths; 1000 by default.
-    let weight: Int
+    /// From 0 to 1; 1 by default.
+    let weight: Double
 
     /// The canonical form: members with the same meaning have the same text.
-    var text: String {
-        if weight == 1000 { return name }
-        var digits = String(1000 + weight).dropFirst()
-        while digits.last == "0" { digits = digits.dropLast() }
-        return name + ";q=0" + (digits.isEmpty ? "" : "." + digits)
-    }
+    var text: String { weight == 1 ? name : "\(name);q=\(weight)" }
 
     /// Returns `nil` if the member has another parameter than a valid weight.
     init?(_ member: String) {
@@ -19,10 +16,14 @@ struct WeightedMember: Equatable {
         guard let name = parts.first, !name.isEmpty, parts.count <= 2 else { return nil }
         self.name = String(name)
         guard parts.count == 2 else {
-            weight = 1000
+            weight = 1
             return
         }
-        guard parts[1].hasPrefix("q="), let weight = Self.thousandths(parts[1].dropFirst(2)) else { return nil }
+        let number = parts[1].dropFirst(2)
+        guard parts[1].hasPrefix("q="), number.utf8.count <= 5,
+            number.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || ASCII.isDigit($0) }), let weight = Double(number),
+            weight <= 1
+        else { return nil }
         self.weight = weight
     }
 
@@ -38,21 +39,5 @@ struct WeightedMember: Equatable {
 
     private static func plain(_ member: String) -> String {
         member.lowercased().filter { $0 != " " && $0 != "\t" }
-    }
-
-    // "0" or "1", and up to three digits after a point; after "1" all of them are zeros.
-    private static func thousandths(_ text: Substring) -> Int? {
-        let bytes = Array(text.utf8)
-        guard let first = bytes.first, first == UInt8(ascii: "0") || first == UInt8(ascii: "1"), bytes.count <= 5,
-            bytes.count == 1 || bytes[1] == UInt8(ascii: ".")
-        else { return nil }
-        var fraction = 0
-        for index in 2..<5 {
-            let digit = index < bytes.count ? bytes[index] &- UInt8(ascii: "0") : 0
-            guard digit < 10 else { return nil }
-            fraction = fraction * 10 + Int(digit)
-        }
-        let weight = (first == UInt8(ascii: "1") ? 1000 : 0) + fraction
-        return weight <= 1000 ? weight : nil
     }
 }

@@ -20,9 +20,7 @@ extension CachePolicy {
         guard !constraints.demandsValidation, !constraints.directives.minFresh.isPresent else { return .forbidden }
         let freshness = Self.freshness(of: response, now: now)
         let windows = [response.facts.directives.staleIfError, constraints.directives.staleIfError]
-        if let staleness = freshness.staleness, windows.contains(where: { ($0.value ?? -1) >= staleness }) {
-            return .served(.staleIfError)
-        }
+        if windows.contains(where: { $0.isAtLeast(freshness.staleness) }) { return .served(.staleIfError) }
         guard !constraints.directives.maxAge.isPresent || constraints.allowStale(freshness) else { return .forbidden }
         // With an unknown age, because a clock is wrong, the response may be of any staleness.
         return freshness.staleness.map { $0 <= maximumStaleness } ?? false ? .served(.disconnected) : .tooStale

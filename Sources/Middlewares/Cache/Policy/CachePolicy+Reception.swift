@@ -26,30 +26,48 @@ extension CachePolicy {
         timing: Timing,
         isElsewhere: Bool = false
     ) -> StorageDecision {
-        if isElsewhere { return receiveElsewhere(response, request, forward, stored: stored) }
-        if forward.reason == .bypass || forward.reason == .method {
-            return decision(about: response, to: request, timing, replacing: [], orRemoving: [])
-        }
-        if request.method == .head { return receiveHead(response, request, stored: stored, timing: timing) }
-        if response.status == 304 { return receiveNotModified(response, request, forward, stored: stored, timing) }
+        let arrival = Arrival(
+            policy: self,
+            response: response,
+            request: request,
+            forward: forward,
+            stored: stored,
+            timing: timing
+        )
+        return isElsewhere ? arrival.elsewhere() : arrival.decision()
+    }
+
+    /// A response that has arrived, the forwarded request, and what is stored for it.
+    struct Arrival {
+        let policy: CachePolicy
+        let response: HTTPResponse
+        let request: HTTPRequest
+        let forward: Forward
+        let stored: [CacheEntry]
+        let timing: Timing
+
+        var fields: HTTPFields { response.headerFields }
+        /// The indices of the stored responses that the request selects.
+        var matching: [Int] { stored.indices.filter { policy.matches(stored[$0].response, request) } }
+    }
+}
+
+extension CachePolicy.Arrival {
+    func decision() -> CachePolicy.StorageDecision {
+        if forward.reason == .bypass || forward.reason == .method { return store(replacing: [], orRemoving: []) }
+        if request.method == .head { return ofHead() }
+        if response.status == 304 { return ofNotModified() }
         // A part answers this range only, and says nothing against what is stored.
         if response.status == 206 { return .pass(.partial) }
         if let selected = forward.selected, HTTPResponse.Status.serverFailures.contains(response.status),
-            case .served(let reason) = afterFailure(stored[selected].response, request, now: timing.responseTime),
+            case .served(let reason) = policy.afterFailure(stored[selected].response, request, now: timing.responseTime),
             reason != .disconnected
         {
             return .serveStale(reason)
         }
-        let outdated = stored.indices.filter { matches(stored[$0].response, request) }
         let replaces = response.status.kind == .successful
         let isGone = response.status == 404 || response.status == 410
-        return decision(
-            about: response,
-            to: request,
-            timing,
-            replacing: outdated,
-            orRemoving: replaces || isGone ? outdated : []
-        )
+        return store(replacing: matching, orRemoving: replaces || isGone ? matching : [])
     }
 
     /// Decides about a response of another URL, to which a redirect has led.
@@ -57,46 +75,48 @@ extension CachePolicy {
     /// Stored responses belong to the URL that was asked (RFC 9111 §4), and validators are compared for one URL only (RFC 9110
     /// §8.8.3). So nothing is stored or confirmed. What a URL that now redirects answered earlier must be validated: otherwise, a
     /// later request would go back to it.
-    private func receiveElsewhere(
-        _ response: HTTPResponse,
-        _ request: HTTPRequest,
-        _ forward: Forward,
-        stored: [CacheEntry]
-    ) -> StorageDecision {
-        if response.status == 304, forward.isConditional,
-            !Self.isCallers(response.headerFields, request.headerFields)
-        {
-            return .sendAgain
-        }
+    fileprivate func elsewhere() -> CachePolicy.StorageDecision {
+        if response.status == 304, forward.isConditional, !isCallers { return .sendAgain }
         guard request.method == .get, response.status.kind == .successful else { return .pass(.redirected) }
-        var updates: [Int: CachedResponse] = [:]
-        for index in stored.indices where matches(stored[index].response, request) {
-            guard !stored[index].response.needsValidation else { continue }
-            updates[index] = stored[index].response
-            updates[index]?.needsValidation = true
-        }
-        return updates.isEmpty ? .pass(.redirected) : .freshen(updates, answer: false, mayStore: true)
+        let fresh = matching.filter { !stored[$0].response.needsValidation }
+        return update(fresh, orPassing: .redirected) { outdated($0.response) }
     }
 
     // RFC 9111 §4.3.5
-    private func receiveHead(
-        _ response: HTTPResponse,
-        _ request: HTTPRequest,
-        stored: [CacheEntry],
-        timing: Timing
-    ) -> StorageDecision {
-        guard response.status == 200, Self.mayStore(request) else { return .pass(.method) }
-        var updates: [Int: CachedResponse] = [:]
-        for index in stored.indices where matches(stored[index].response, request) {
-            let old = stored[index]
-            guard old.response.status == 200 else { continue }
-            if Self.describes(response.headerFields, old), !CacheControl(response.headerFields).noStore {
-                updates[index] = freshened(old.response, by: response, to: request, timing: timing)
-            } else {
-                updates[index] = old.response
-                updates[index]?.needsValidation = true
-            }
+    private func ofHead() -> CachePolicy.StorageDecision {
+        guard response.status == 200, CachePolicy.mayStore(request) else { return .pass(.method) }
+        return update(matching.filter { stored[$0].response.status == 200 }, orPassing: .method) { old in
+            describes(old) && !CacheControl(fields).noStore ? freshened(old.response) : outdated(old.response)
         }
-        return updates.isEmpty ? .pass(.method) : .freshen(updates, answer: false, mayStore: true)
+    }
+
+    private func update(
+        _ indices: [Int],
+        orPassing reason: CacheOutcome.Storing,
+        _ update: (CacheEntry) -> CachedResponse
+    ) -> CachePolicy.StorageDecision {
+        let updates = indices.map { ($0, update(stored[$0])) }
+        if updates.isEmpty { return .pass(reason) }
+        return .freshen(Dictionary(uniqueKeysWithValues: updates), answer: false, mayStore: true)
+    }
+
+    /// A stored response that the server must confirm before it is used.
+    private func outdated(_ stored: CachedResponse) -> CachedResponse {
+        var outdated = stored
+        outdated.needsValidation = true
+        return outdated
+    }
+
+    /// Decides whether to store the response, and which entries it replaces or removes.
+    private func store(replacing outdated: [Int], orRemoving removed: [Int]) -> CachePolicy.StorageDecision {
+        if let refusal = CachePolicy.refusal(to: request) { return .pass(refusal, removing: removed) }
+        let new = policy.stored(response, to: request, timing: timing)
+        if let refusal = CachePolicy.refusal(of: response.status, new.facts) {
+            return .pass(refusal, removing: removed)
+        }
+        if CachePolicy.isPassing(response.status), !CachePolicy.isOfUse(new) {
+            return .pass(.status, removing: removed)
+        }
+        return .store(new, replacing: outdated)
     }
 }

@@ -60,23 +60,16 @@ extension CachePolicy {
     // Splits at commas outside quoted strings, and trims whitespace.
     private static func listMembers(of value: String) -> [String] {
         var cursor = FieldCursor(value)
-        var members: [[UInt8]] = []
-        var member: [UInt8] = []
+        var members: [[UInt8]] = [[]]
         while let byte = cursor.peek {
+            let start = cursor.index
+            if byte != UInt8(ascii: "\"") || cursor.takeQuotedString() == nil { cursor.advance() }
             if byte == UInt8(ascii: ",") {
-                members.append(member)
-                member = []
-                cursor.advance()
-            } else if byte == UInt8(ascii: "\"") {
-                let start = cursor.index
-                if cursor.takeQuotedString() == nil { cursor.advance() }
-                member += cursor.taken(since: start)
+                members.append([])
             } else {
-                member.append(byte)
-                cursor.advance()
+                members[members.count - 1] += cursor.taken(since: start)
             }
         }
-        members.append(member)
         return members.map { HTTPField(unchecked: .vary, String(decoding: $0, as: UTF8.self)).value }
             .filter { !$0.isEmpty }
     }

@@ -33,30 +33,15 @@ extension CachePolicy {
         request.context.cacheMode != .doNotStore && !CacheControl(request.headerFields).noStore
     }
 
-    /// Decides whether to store a response, and which entries it replaces or removes.
-    func decision(
-        about response: HTTPResponse,
-        to request: HTTPRequest,
-        _ timing: Timing,
-        replacing outdated: [Int],
-        orRemoving removed: [Int]
-    ) -> StorageDecision {
-        if let refusal = Self.refusal(to: request) { return .pass(refusal, removing: removed) }
-        let stored = stored(response, to: request, timing: timing)
-        if let refusal = Self.refusal(of: response.status, stored.facts) { return .pass(refusal, removing: removed) }
-        if Self.isPassing(response.status), !isOfUse(stored) { return .pass(.status, removing: removed) }
-        return .store(stored, replacing: outdated)
-    }
-
     // Whether a status is an error that says nothing about the resource, unlike 404 and 410.
-    private static func isPassing(_ status: HTTPResponse.Status) -> Bool {
+    static func isPassing(_ status: HTTPResponse.Status) -> Bool {
         status.code >= 400 && status != 404 && status != 410
     }
 
     // An error that needs validation at every use would serve no request. It would also replace a response that can be served
     // when the server can't be reached (§4.3.3). Error pages often have `no-cache`.
-    private func isOfUse(_ stored: CachedResponse) -> Bool {
-        stored.facts.directives.noCache != .whole && Self.freshness(of: stored, now: stored.responseTime).isFresh
+    static func isOfUse(_ stored: CachedResponse) -> Bool {
+        stored.facts.directives.noCache != .whole && freshness(of: stored, now: stored.responseTime).isFresh
     }
 
     /// The response to store.

@@ -4,7 +4,7 @@ internal import InterceptorsSyntax
 /// The decisions of a private cache (RFC 9111), as pure functions without I/O. ``CacheInterceptor`` carries them out.
 ///
 /// Times are in seconds since 1970.
-struct CachePolicy: Sendable, Equatable {
+struct CachePolicy: Sendable {
     /// The maximum staleness, in seconds, of a response that is served because the server can't be reached, without explicit
     /// permission (§4.2.4).
     var maximumStaleness: Int64 = 7 * 86_400
@@ -62,21 +62,17 @@ struct CachePolicy: Sendable, Equatable {
         let mode = request.context.cacheMode
         let constraints = Constraints(request)
         let sendsNothing = constraints.directives.onlyIfCached || mode.sendsNothing
-        guard request.method == .get || request.method == .head else {
-            return sendsNothing ? .unsatisfiable : .forward(Forward(reason: .method))
+        func forward(_ reason: CacheOutcome.ForwardReason, _ fields: HTTPFields, _ selected: Int? = nil) -> Decision {
+            sendsNothing ? .unsatisfiable : .forward(Forward(reason: reason, selected: selected, fields: fields))
         }
-        guard request.body.isEmpty, !Self.isForTheServer(request.headerFields) else {
-            return sendsNothing ? .unsatisfiable : .forward(Forward(reason: .bypass, fields: Self.fields(of: request)))
-        }
+        guard request.method == .get || request.method == .head else { return forward(.method, [:]) }
+        let own = Self.fields(of: request)
+        guard request.body.isEmpty, !Self.isForTheServer(request.headerFields) else { return forward(.bypass, own) }
         guard let index = select(from: stored, for: request) else {
-            if sendsNothing { return .unsatisfiable }
-            let reason: CacheOutcome.ForwardReason = stored.isEmpty ? .uriMiss : .varyMiss
-            return .forward(Forward(reason: reason, fields: Self.fields(of: request)))
+            return forward(stored.isEmpty ? .uriMiss : .varyMiss, own)
         }
         let selected = stored[index]
-        if mode == .reload, !sendsNothing {
-            return .forward(Forward(reason: .request, selected: index, fields: Self.fields(of: request)))
-        }
+        if mode == .reload, !sendsNothing { return forward(.request, own, index) }
         let freshness = Self.freshness(of: selected.response, now: now)
         let use = use(selected.response, freshness, under: constraints, mode: mode)
         if use.isAllowed {
@@ -92,11 +88,8 @@ struct CachePolicy: Sendable, Equatable {
                 )
             )
         }
-        if sendsNothing { return .unsatisfiable }
-        let reason: CacheOutcome.ForwardReason = freshness.isFresh ? .request : .stale
-        var fields = validation(of: selected, for: request)
-        for field in Self.fields(of: request) { fields.append(field) }
-        return .forward(Forward(reason: reason, selected: index, fields: fields))
+        let conditions = sendsNothing ? [:] : validation(of: selected, for: request)
+        return forward(freshness.isFresh ? .request : .stale, HTTPFields(Array(conditions) + own), index)
     }
 
     // Preconditions that only an origin server may evaluate (§4.3.2), and ranges that are left to the server.
@@ -136,26 +129,16 @@ extension CachePolicy {
 
         /// Whether the age and the remaining lifetime satisfy the request. A malformed directive is never satisfied.
         func allow(_ freshness: Freshness) -> Bool {
-            if directives.maxAge.isPresent {
-                guard let limit = directives.maxAge.value, let age = freshness.age, age <= limit else { return false }
+            if directives.maxAge.isPresent, !directives.maxAge.isAtLeast(freshness.age) { return false }
+            guard let least = directives.minFresh.value, let age = freshness.age else {
+                return !directives.minFresh.isPresent
             }
-            if directives.minFresh.isPresent {
-                guard let least = directives.minFresh.value, let age = freshness.age,
-                    freshness.lifetime - age >= least
-                else { return false }
-            }
-            return true
+            return freshness.lifetime - age >= least
         }
 
         /// Whether the request accepts a response of this staleness (§5.2.1.2).
         func allowStale(_ freshness: Freshness) -> Bool {
-            if directives.acceptsAnyStale { return true }
-            guard let limit = directives.maxStale.value, let staleness = freshness.staleness else { return false }
-            return staleness <= limit
-        }
-
-        var wantsFresh: Bool {
-            directives.maxAge.isPresent || directives.minFresh.isPresent
+            directives.acceptsAnyStale || directives.maxStale.isAtLeast(freshness.staleness)
         }
     }
 
@@ -176,8 +159,8 @@ extension CachePolicy {
         guard !directives.mustRevalidate else { return (false, nil) }
         if constraints.allowStale(freshness) { return (true, .maxStale) }
         // If the result of the validation can't be stored, every request would be served stale and also sent to the server.
-        if !constraints.wantsFresh, mode != .doNotStore, !constraints.directives.noStore,
-            let window = directives.staleWhileRevalidate.value, let staleness = freshness.staleness, staleness <= window
+        if !constraints.directives.maxAge.isPresent, !constraints.directives.minFresh.isPresent, mode != .doNotStore,
+            !constraints.directives.noStore, directives.staleWhileRevalidate.isAtLeast(freshness.staleness)
         {
             return (true, .staleWhileRevalidate)
         }
