@@ -97,16 +97,16 @@ enum CacheAnswers {
         var response = HTTPResponse(status: 504, url: request.url)
         response.context.isMadeLocally = true
         if let cause { response.context.underlyingError = cause }
-        mark(&response, outcome)
-        return response
+        return marked(response, outcome)
     }
 
     /// Records the outcome in the context, and in the field `Cache-Status` (RFC 9211).
-    static func mark(_ response: inout HTTPResponse, _ outcome: CacheOutcome) {
+    static func marked(_ response: consuming HTTPResponse, _ outcome: CacheOutcome) -> HTTPResponse {
         // A cache further inside may have served a stored response, whose cookies are not for a jar.
         if response.context.cacheOutcome != nil { response.context.cookiesFromServer = response.receivedCookies }
         response.context.cacheOutcome = outcome
         // A cache appends its member after those of caches nearer to the origin (RFC 9211 §2).
         response.headerFields.append(CacheStatus.field(outcome))
+        return response
     }
 }

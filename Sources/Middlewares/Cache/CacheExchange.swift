@@ -1,33 +1,15 @@
 internal import InterceptorsCore
 
-/// A request that the cache forwards, and the entries that were stored for it before.
+/// A request in the cache, and the entries that are stored for it.
 struct CacheExchange: Sendable {
-    let request: HTTPRequest
+    var request: HTTPRequest
     let key: CacheKey
-    private(set) var forward: CachePolicy.Forward
-    let entries: [CacheEntry]
+    var entries: [CacheEntry] = []
     /// The key's generation at that time; `nil` if the store wasn't asked, or failed.
-    let generation: CacheGeneration?
-    let ticket: CacheArrivals.Ticket
+    var generation: CacheGeneration?
     let next: Next
-
-    init(
-        _ request: HTTPRequest,
-        _ key: CacheKey,
-        _ forward: CachePolicy.Forward,
-        _ entries: [CacheEntry],
-        _ generation: CacheGeneration?,
-        through cache: CacheInterceptor,
-        _ next: Next
-    ) {
-        self.request = request
-        self.key = key
-        self.forward = forward
-        self.entries = entries
-        self.generation = generation
-        ticket = cache.arrivals.issueTicket(for: key)
-        self.next = next
-    }
+    /// The way of sending the request, once that is decided.
+    var forward = CachePolicy.Forward(reason: .uriMiss)
 
     /// The request to forward. A GET or HEAD declares that its response may be served to other requests of the partition.
     var outgoing: HTTPRequest {

@@ -4,47 +4,44 @@ internal import InterceptorsCore
 // Looking up, serving stored responses, and sending.
 extension CacheInterceptor {
     /// Answers a request from the stored entries of its key, or by sending it.
-    func answer(
-        _ request: HTTPRequest,
-        _ key: CacheKey,
-        _ entries: [CacheEntry],
-        _ generation: CacheGeneration?,
-        _ next: Next
-    ) async throws -> HTTPResponse {
-        switch policy.decide(request, stored: entries, now: time.read().steady) {
+    func answer(_ exchange: consuming CacheExchange) async throws -> HTTPResponse {
+        switch policy.decide(exchange.request, stored: exchange.entries, now: time.read().steady) {
         case .serve(let served):
             let outcome = CacheOutcome(served.stale == nil ? .hit : .stale)
-            if let response = try await serve(served, entries[served.index], request, key, outcome) {
+            if let response = try await serve(served, exchange.entries[served.index], exchange, outcome) {
                 if served.isValidatedAfterwards {
-                    request.note(.revalidatesInBackground)
-                    revalidate(request, key, generation, next)
+                    exchange.request.note(.revalidatesInBackground)
+                    revalidate(exchange)
                 }
                 return response
             }
             // The entry couldn't be read: decides again as if nothing were stored.
-            return try await answer(request, key, [], generation, next)
+            exchange.entries = []
+            return try await answer(exchange)
         case .unsatisfiable:
-            return CacheAnswers.gatewayTimeout(request, CacheOutcome(.unsatisfiable))
+            return CacheAnswers.gatewayTimeout(exchange.request, CacheOutcome(.unsatisfiable))
         case .forward(let forward):
-            return try await send(CacheExchange(request, key, forward, entries, generation, through: self, next))
+            exchange.forward = forward
+            return try await send(exchange)
         }
     }
 
-    /// The entries and the generation of a key; `nil` if the store fails.
-    func current(for key: CacheKey) async -> CacheSnapshot? {
-        let isPaid = await payDebt(of: key)
+    /// Looks up the entries and the generation of an exchange's key. If the store fails, the exchange stays without them.
+    func lookUp(_ exchange: inout CacheExchange) async {
+        let isPaid = await payDebt(of: exchange.key)
+        (exchange.entries, exchange.generation) = ([], nil)
         // The store removes a damaged record, so a second lookup finds the key without it.
         for _ in 0..<2 {
             do {
-                var snapshot = try await store.snapshot(of: key)
-                if !isPaid { snapshot.entries = [] }
-                return snapshot
+                let found = try await store.snapshot(of: exchange.key)
+                exchange.generation = found.generation
+                if isPaid { exchange.entries = found.entries }
+                return
             } catch {
                 report(error)
-                guard (error as? CacheStoreError)?.code == .entryDamaged else { return nil }
+                guard (error as? CacheStoreError)?.code == .entryDamaged else { return }
             }
         }
-        return nil
     }
 
     /// The response from a stored entry; `nil` if the entry can't be read. The entry is removed, unless it may be readable
@@ -52,12 +49,11 @@ extension CacheInterceptor {
     private func serve(
         _ served: CachePolicy.Served,
         _ entry: CacheEntry,
-        _ request: HTTPRequest,
-        _ key: CacheKey,
+        _ exchange: CacheExchange,
         _ outcome: CacheOutcome
     ) async throws -> HTTPResponse? {
         do {
-            return try await CacheAnswers.response(served, from: entry, to: request, outcome: outcome)
+            return try await CacheAnswers.response(served, from: entry, to: exchange.request, outcome: outcome)
         } catch let error as TransportError where error.code == .bodyTooLarge {
             throw error
         } catch {
@@ -66,7 +62,7 @@ extension CacheInterceptor {
             let code = (error as? CacheStoreError)?.code
             // For instance on a locked device, or at the limit of open files.
             if code != .storeUnavailable && code != .storeBusy {
-                await attempt { try await $0.remove([entry.id], of: key) }
+                await attempt { try await $0.remove([entry.id], of: exchange.key) }
             }
             return nil
         }
@@ -75,6 +71,7 @@ extension CacheInterceptor {
     func send(_ exchange: CacheExchange) async throws -> HTTPResponse {
         let request = exchange.request
         let outgoing = exchange.outgoing
+        let ticket = arrivals.issueTicket(for: exchange.key)
         let start = time.read().steady
         let response: HTTPResponse
         do {
@@ -90,7 +87,7 @@ extension CacheInterceptor {
             return try await recover(from: error, exchange)
         }
         let end = time.read()
-        exchange.ticket.arrive()
+        ticket.arrive()
         var outcome = CacheOutcome(.miss)
         outcome.forwardReason = exchange.forward.reason
         outcome.forwardStatus = response.status.code
@@ -103,7 +100,7 @@ extension CacheInterceptor {
             isElsewhere: !response.context.redirects.isEmpty || !outgoing.isAnswered(by: response)
         )
         if case .store = decision, !(await meetsConditions(response, to: request)) { decision = .pass(.condition) }
-        return try await carryOut(decision, on: consume response, exchange, outcome)
+        return try await carryOut(decision, on: consume response, exchange, ticket, outcome)
     }
 
     // Without a response, the selected entry may be served stale (RFC 9111 §4.2.4, RFC 5861 §4).
@@ -156,50 +153,41 @@ extension CacheInterceptor {
         var served = CachePolicy.Served(index: 0, form: form, freshness: freshness)
         served.stale = stale
         if stale != nil { served.omitted = CachePolicy.omitted(entry.response) }
-        return try await serve(served, entry, exchange.request, exchange.key, outcome)
+        return try await serve(served, entry, exchange, outcome)
     }
 }
 
 extension CacheInterceptor {
     /// Validates an entry in the background, after it has been served stale (RFC 5861 §3).
-    private func revalidate(
-        _ request: HTTPRequest,
-        _ key: CacheKey,
-        _ generation: CacheGeneration?,
-        _ next: Next
-    ) {
-        var request = request
-        request.method = .get
+    private func revalidate(_ exchange: CacheExchange) {
+        var exchange = exchange
+        exchange.request.method = .get
         for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince, .range, .ifRange] {
-            request.headerFields.remove(name)
+            exchange.request.headerFields.remove(name)
         }
-        request.context.downloadProgress = nil
-        request.context.uploadProgress = nil
-        request.context.interim = nil
+        exchange.request.context.downloadProgress = nil
+        exchange.request.context.uploadProgress = nil
+        exchange.request.context.interim = nil
         // The caller already has a response, so the caller's deadline doesn't apply.
-        request.context.deadline = nil
-        let client = request.context.clientOwner
-        backgroundValidations.begin(key) { [request] in
-            await self.validate(request, key, generation, next)
+        exchange.request.context.deadline = nil
+        let client = exchange.request.context.clientOwner
+        backgroundValidations.begin(exchange.key) { [exchange] in
+            await self.validate(exchange)
             withExtendedLifetime(client) {}
         }
     }
 
-    private func validate(
-        _ request: HTTPRequest,
-        _ key: CacheKey,
-        _ generation: CacheGeneration?,
-        _ next: Next
-    ) async {
+    private func validate(_ earlier: CacheExchange) async {
         // If the key was invalidated after the stale response was found, the next request asks the server anyway.
-        guard let found = await current(for: key), found.generation == generation else { return }
-        guard let selected = policy.select(from: found.entries, for: request) else { return }
-        let fields = policy.validation(of: found.entries[selected], for: request)
-        let forward = CachePolicy.Forward(reason: .stale, selected: selected, fields: fields)
+        var exchange = earlier
+        await lookUp(&exchange)
+        guard let generation = exchange.generation, generation == earlier.generation,
+            let selected = policy.select(from: exchange.entries, for: exchange.request)
+        else { return }
+        let fields = policy.validation(of: exchange.entries[selected], for: exchange.request)
+        exchange.forward = CachePolicy.Forward(reason: .stale, selected: selected, fields: fields)
         do {
-            let exchange = CacheExchange(request, key, forward, found.entries, generation, through: self, next)
-            let response = try await send(exchange)
-            for try await _ in response.body {}
+            for try await _ in try await send(exchange).body {}
         } catch {
             report(error)
         }

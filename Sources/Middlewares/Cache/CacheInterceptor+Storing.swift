@@ -9,32 +9,50 @@ extension CacheInterceptor {
         _ decision: CachePolicy.StorageDecision,
         on response: consuming HTTPResponse,
         _ exchange: CacheExchange,
-        _ outcome: consuming CacheOutcome
+        _ ticket: CacheArrivals.Ticket,
+        _ outcome: CacheOutcome
     ) async throws -> HTTPResponse {
+        var outcome = outcome
         switch decision {
         case .pass(let reason, let removed):
-            outcome.storing = reason
-            if await invalidate(by: response, exchange) { outcome.storing = .invalidated }
+            let urls = CachePolicy.invalidated(by: response, to: exchange.request)
+            await remove(urls, seenBy: exchange.key.partition)
+            outcome.storing = urls.isEmpty ? reason : .invalidated
             if !removed.isEmpty {
                 // An earlier response that is still being read must not be stored after this one.
-                for index in removed { _ = exchange.ticket.mayStore(exchange.entries[index].response.selectingFields) }
+                for index in removed { _ = ticket.mayStore(exchange.entries[index].response.selectingFields) }
                 await attempt(owing: exchange.key) { try await $0.remove(exchange.ids(removed), of: exchange.key) }
             }
-            return marked(response, outcome)
+            return CacheAnswers.marked(response, outcome)
         case .store(let stored, let replaced):
-            return marked(await store(response, stored, replacing: replaced, exchange, &outcome), outcome)
+            return CacheAnswers.marked(
+                await store(response, stored, replacing: replaced, exchange, ticket, &outcome),
+                outcome
+            )
         case .freshen(let updates, let answers, let mayStore):
-            if mayStore, exchange.ticket.isValid {
+            if mayStore, ticket.isValid {
                 await update(updates, exchange)
                 outcome.storing = .updated
             }
             guard answers, let selected = exchange.forward.selected, let update = updates[selected] else {
-                return marked(response, outcome)
+                return CacheAnswers.marked(response, outcome)
             }
+            outcome.result = .revalidated
             let entry = exchange.entries[selected].with(update)
-            return try await answer(with: entry, confirmedBy: response, exchange, outcome)
+            if let answer = try await answer(with: entry, insteadOf: response, exchange, outcome, stale: nil) {
+                return answer
+            }
+            response.body.discard()
+            return try await send(exchange.unconditional)
         case .serveStale(let reason):
-            return try await answerStale(reason, insteadOf: response, exchange, outcome)
+            outcome.result = .stale
+            if let entry = exchange.selected,
+                let answer = try await answer(with: entry, insteadOf: response, exchange, outcome, stale: reason)
+            {
+                return answer
+            }
+            outcome.result = .miss
+            return CacheAnswers.marked(response, outcome)
         case .sendAgain:
             response.body.discard()
             return try await send(exchange.unconditional)
@@ -51,56 +69,25 @@ extension CacheInterceptor {
         }
     }
 
+    /// The response from an entry; `nil` if it can't be read. With an entry, the server's response is discarded.
+    ///
+    /// An outer cookie jar ignores replayed cookies, so the cookies of the server's response are added explicitly. Cookies of
+    /// another origin are left out: the response has the request's URL, so a jar would attribute them to the request's origin.
     private func answer(
         with entry: CacheEntry,
-        confirmedBy response: consuming HTTPResponse,
+        insteadOf response: HTTPResponse,
         _ exchange: CacheExchange,
-        _ outcome: consuming CacheOutcome
-    ) async throws -> HTTPResponse {
+        _ outcome: CacheOutcome,
+        stale: CacheOutcome.StaleReason?
+    ) async throws -> HTTPResponse? {
+        guard var answer = try await serveSelected(exchange, entry, outcome, stale) else { return nil }
         response.body.discard()
-        outcome.result = .revalidated
-        if let answer = try await serveSelected(exchange, entry, outcome, nil) {
-            return Self.setting(cookiesOf: response, on: answer, to: exchange.request)
-        }
-        return try await send(exchange.unconditional)
-    }
-
-    private func answerStale(
-        _ reason: CacheOutcome.StaleReason,
-        insteadOf response: consuming HTTPResponse,
-        _ exchange: CacheExchange,
-        _ outcome: consuming CacheOutcome
-    ) async throws -> HTTPResponse {
-        outcome.result = .stale
-        if let entry = exchange.selected,
-            let answer = try await serveSelected(exchange, entry, outcome, reason)
-        {
-            response.body.discard()
-            return Self.setting(cookiesOf: response, on: answer, to: exchange.request)
-        }
-        outcome.result = .miss
-        return marked(response, outcome)
-    }
-
-    // An outer cookie jar ignores replayed cookies, so the cookies of the server's response are added explicitly. Cookies of
-    // another origin are left out: the response has the request's URL, so a jar would attribute them to the request's origin.
-    private static func setting(
-        cookiesOf response: HTTPResponse,
-        on answer: consuming HTTPResponse,
-        to request: HTTPRequest
-    ) -> HTTPResponse {
-        guard !CachePolicy.isOfAnotherOrigin(response, request) else { return answer }
         let cookies = response.receivedCookies
-        guard !cookies.isEmpty else { return answer }
+        guard !CachePolicy.isOfAnotherOrigin(response, exchange.request), !cookies.isEmpty else { return answer }
         answer.headerFields.remove(.setCookie)
         for field in cookies { answer.headerFields.append(field) }
         answer.context.cookiesBesideStored = cookies
         return answer
-    }
-
-    private func marked(_ response: consuming HTTPResponse, _ outcome: CacheOutcome) -> HTTPResponse {
-        CacheAnswers.mark(&response, outcome)
-        return response
     }
 
     /// Reports an error of the store.
@@ -116,14 +103,7 @@ extension CacheInterceptor {
         }
     }
 
-    // RFC 9111 §4.4
-    private func invalidate(by response: HTTPResponse, _ exchange: CacheExchange) async -> Bool {
-        let urls = CachePolicy.invalidated(by: response, to: exchange.request)
-        await remove(urls, seenBy: exchange.key.partition)
-        return !urls.isEmpty
-    }
-
-    // A change by the caller affects both the caller's entries and those of requests without a partition.
+    // RFC 9111 §4.4: a change by the caller affects both the caller's entries and those of requests without a partition.
     func remove(_ urls: [URL], seenBy partition: String) async {
         for key in Set(urls.flatMap { url in [partition, ""].compactMap { CacheKey(url: url, partition: $0) } }) {
             arrivals.invalidate(key)
@@ -135,7 +115,15 @@ extension CacheInterceptor {
     /// nothing is owed any more.
     func payDebt(of key: CacheKey) async -> Bool {
         guard let debt = arrivals.debts.debt(of: key) else { return true }
-        if debt.isWhole, !mayClear(at: time.read().steady) { return false }
+        let now = time.read().steady
+        let isTooEarly = lastClear.withLock { last in
+            guard debt.isWhole else { return false }
+            // All entries are removed for the lookup of any key, so not for each lookup.
+            if let last, (last..<last + 10).contains(now) { return true }
+            last = now
+            return false
+        }
+        if isTooEarly { return false }
         do {
             try await debt.isWhole ? store.removeAll() : store.removeAll(of: key)
             arrivals.debts.settle(debt)
@@ -146,21 +134,13 @@ extension CacheInterceptor {
         }
     }
 
-    /// Whether to try to remove all entries now. They are removed for the lookup of any key, so not for each lookup.
-    private func mayClear(at now: Int64) -> Bool {
-        lastClear.withLock { last in
-            if let last, (last..<last + 10).contains(now) { return false }
-            last = now
-            return true
-        }
-    }
-
     /// Stores a response: at once if its body is in memory, otherwise while it is read.
     private func store(
         _ response: consuming HTTPResponse,
         _ stored: CachedResponse,
         replacing replaced: [Int],
         _ exchange: CacheExchange,
+        _ ticket: CacheArrivals.Ticket,
         _ outcome: inout CacheOutcome
     ) async -> HTTPResponse {
         outcome.storing = .refused
@@ -170,7 +150,7 @@ extension CacheInterceptor {
             response: stored,
             replaced: exchange.ids(replaced),
             seen: exchange.entries.map(\.id),
-            ticket: exchange.ticket,
+            ticket: ticket,
             store: store,
             generation: generation,
             report: report

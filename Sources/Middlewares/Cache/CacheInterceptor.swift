@@ -50,8 +50,9 @@ final class CacheInterceptor: Interceptor, PlacedInterceptor {
         }
         let notes = request.notes
         let isStorable = request.method == .get || request.method == .head
-        let found = isStorable ? await current(for: key) : nil
-        let response = try await answer(request, key, found?.entries ?? [], found?.generation, next)
+        var exchange = CacheExchange(request: request, key: key, next: next)
+        if isStorable { await lookUp(&exchange) }
+        let response = try await answer(exchange)
         if notes.areKept, let outcome = response.context.cacheOutcome { notes.add(.cache(outcome)) }
         return response
     }

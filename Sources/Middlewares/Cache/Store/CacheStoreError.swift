@@ -27,9 +27,7 @@ public struct CacheStoreError: HTTPError {
     static func tooLarge(_ limit: Int64) -> CacheStoreError {
         CacheStoreError(.bodyTooLarge, "The body has more than \(limit) bytes. To store it, raise the entryByteLimit.")
     }
-}
 
-extension CacheStoreError {
     /// The code and the message on one line, with secrets redacted: a store's message may quote an error of the system.
     public var description: String { PrintableText.line(Redaction.standard.text(line())) }
 }
@@ -37,13 +35,6 @@ extension CacheStoreError {
 extension Error {
     /// Whether a store keeps the debt of this failed removal.
     var isOwed: Bool { (self as? CacheStoreError)?.isOwed ?? false }
-
-    /// This error of a store that keeps the debt of the failed removal.
-    var markedAsOwed: any Error {
-        guard var error = self as? CacheStoreError else { return self }
-        error.isOwed = true
-        return error
-    }
 }
 
 extension HTTPErrorCode {

@@ -29,7 +29,9 @@ extension DiskCacheStore {
             try await remove()
         } catch {
             access.owed.insert(name, in: name.shard)
-            throw error.markedAsOwed
+            guard var error = error as? CacheStoreError else { throw error }
+            error.isOwed = true
+            throw error
         }
     }
 
