@@ -47,17 +47,9 @@ public struct CacheKey: Sendable, Hashable {
         self.url = url
         // Hashes bytes: Strings that are canonically equivalent but have different bytes would share a hash.
         var hasher = Hasher()
-        if !partition.isEmpty {
-            hasher.combine(partition.utf8.count)
-            Self.combine(partition, into: &hasher)
-        }
-        Self.combine(url, into: &hasher)
+        hasher.combine(partition.utf8.count)
+        for var text in [partition, url] { text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) } }
         hash = hasher.finalize()
-    }
-
-    private static func combine(_ text: String, into hasher: inout Hasher) {
-        var text = text
-        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 
     /// Both parts in one text that parses unambiguously: no partition or URL can imitate the key of another.

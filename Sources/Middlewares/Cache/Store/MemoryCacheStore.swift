@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 internal import InterceptorsCore
 internal import Synchronization
 
@@ -73,21 +73,11 @@ public final class MemoryCacheStore: CacheStore {
     ) async throws -> any CacheWriter {
         if let length, length > Int64(entryByteLimit) { throw CacheStoreError.tooLarge(Int64(entryByteLimit)) }
         return Writer(limit: entryByteLimit) { [self] body, isWanted in
-            insert(body, of: response, for: key, replacing: entries, if: isWanted)
-        }
-    }
-
-    private func insert(
-        _ body: Data,
-        of response: CachedResponse,
-        for key: CacheKey,
-        replacing entries: [CacheEntry.ID],
-        if isWanted: @Sendable (CacheGeneration) -> Bool
-    ) -> Bool {
-        state.withLock { state in
-            guard isWanted(state.generations[key]) else { return false }
-            state.table.insert(response, body, for: key, replacing: entries)
-            return true
+            state.withLock { state in
+                guard isWanted(state.generations[key]) else { return false }
+                state.table.insert(response, body, for: key, replacing: entries)
+                return true
+            }
         }
     }
 

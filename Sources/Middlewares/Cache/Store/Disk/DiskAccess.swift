@@ -19,10 +19,7 @@ final class DiskAccess: Sendable {
     let arrivals: CacheArrivals
     var owed: OwedRemovals<DiskName> { arrivals.diskDebts }
 
-    private struct Weak {
-        weak var arrivals: CacheArrivals?
-    }
-    private static let known = Mutex<[String: Weak]>([:])
+    private static let known = Mutex<[String: @Sendable () -> CacheArrivals?]>([:])
 
     init(_ parent: URL, _ protection: DiskProtection, _ now: @escaping @Sendable () -> Date) {
         self.parent = parent
@@ -36,10 +33,10 @@ final class DiskAccess: Sendable {
         known.withLock { known in
             // Links to a directory lead to the same one.
             let path = directory.resolvingSymlinksInPath().standardizedFileURL.path
-            if let arrivals = known[path]?.arrivals { return arrivals }
-            known = known.filter { $0.value.arrivals != nil }
+            if let arrivals = known[path]?() { return arrivals }
+            known = known.filter { $0.value() != nil }
             let arrivals = CacheArrivals()
-            known[path] = Weak(arrivals: arrivals)
+            known[path] = { [weak arrivals] in arrivals }
             return arrivals
         }
     }

@@ -31,7 +31,7 @@ final class DiskDirectory: Sendable {
     let incoming: OpenFile
     private let blockSize: Int64
     /// The files and the directory that all stores share, as they were opened.
-    private let shared: [(name: String, identity: OpenFile.Identity)]
+    private let shared: [(name: String, identity: [UInt64])]
 
     /// Opens the store's directory in `parent`, and creates both if needed.
     init(in parent: URL, _ protection: DiskProtection = DiskProtection()) throws {

@@ -10,16 +10,11 @@ internal import Synchronization
 /// Other stores over the directory receive bodies too. Their bytes are the size of all files in `incoming` minus this store's
 /// reservations.
 final class DiskIncoming: Sendable {
-    private struct State {
-        var own: Int64 = 0
-        var others: Int64 = 0
-    }
-
     /// The maximum bytes of bodies in progress: at most this much may be evicted for bodies that may never end.
     let limit: Int64
     /// How many bytes a writer reserves at once.
     let step: Int64
-    private let state = Mutex(State())
+    private let state = Mutex((own: Int64(0), others: Int64(0)))
     // Removing a long file takes milliseconds, and no reader should wait for it. A file in the queue still counts towards the
     // limit, which bounds the queue.
     let queue = DispatchQueue(label: "http-cache.incoming", qos: .utility)

@@ -55,7 +55,7 @@ final class DiskRoom: Sendable {
 
     // A sixteenth below the limit, so that not every new entry causes an eviction.
     private var target: DiskUsage.Amount {
-        DiskUsage.Amount(entries: limit.entries - limit.entries / 16, bytes: limit.bytes - limit.bytes / 16)
+        limit - DiskUsage.Amount(entries: limit.entries / 16, bytes: limit.bytes / 16)
     }
 
     private static func fits(_ amount: DiskUsage.Amount, _ limit: DiskUsage.Amount) -> Bool {

@@ -81,12 +81,8 @@ final class OpenFile: Sendable {
     /// The path by which the file was opened.
     var path: String { directory.map { $0.path + "/" + name } ?? name }
 
-    private func failure(_ call: StaticString, _ code: Int32 = errno) -> SystemError {
-        SystemError(call, name, in: directory, code)
-    }
-
-    private func failure(_ call: StaticString, at name: String, _ code: Int32 = errno) -> SystemError {
-        SystemError(call, name, in: self, code)
+    private func failure(_ call: StaticString, at name: String? = nil, _ code: Int32 = errno) -> SystemError {
+        SystemError(call, name ?? self.name, in: name == nil ? directory : self, code)
     }
 
     deinit { close(descriptor) }
@@ -123,20 +119,14 @@ final class OpenFile: Sendable {
         in directory: OpenFile,
         content: () -> [UInt8]
     ) throws(SystemError) -> OpenFile {
-        var isNew = false
-        while true {
-            do throws(SystemError) {
-                let file = try open(name, in: directory, O_RDWR)
-                if try file.status().isRegular { return file }
-                if isNew { throw SystemError("open", name, in: directory, EEXIST) }
+        for _ in 0..<3 {
+            if let status = try unlessMissing({ () throws(SystemError) in try directory.status(of: name) }) {
+                if status.isRegular { return try open(name, in: directory, O_RDWR) }
                 try directory.remove(name)
-            } catch {
-                if isNew || !(error.isMissing || error.isDamage) { throw error }
-                if error.isDamage { try directory.remove(name) }
             }
             try directory.makeOnce(name, content())
-            isNew = true
         }
+        throw SystemError("open", name, in: directory, EEXIST)
     }
 
     /// Creates a file with all its content, unless the name exists: of several processes, the first wins.
@@ -170,14 +160,9 @@ final class OpenFile: Sendable {
         }
     }
 
-    /// Tells a file from every other that exists at the same time.
-    struct Identity: Equatable {
-        let device: UInt64
-        let number: UInt64
-    }
-
     struct Status {
-        var identity: Identity
+        /// The numbers that tell a file from every other that exists at the same time.
+        var identity: [UInt64]
         var size: Int64
         /// When the file was last modified, in nanoseconds since 1970.
         var modified: Int64
@@ -193,10 +178,7 @@ final class OpenFile: Sendable {
             size = Int64(status.st_size)
             modified = cfiles_modified(&status)
             isOwn = status.st_uid == geteuid()
-            identity = Identity(
-                device: UInt64(truncatingIfNeeded: status.st_dev),
-                number: UInt64(truncatingIfNeeded: status.st_ino)
-            )
+            identity = [UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino)]
             isRegular = status.st_mode & S_IFMT == S_IFREG
             blockSize = min(max(Int64(status.st_blksize), 512), 65_536)
         }
