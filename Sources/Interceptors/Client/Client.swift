@@ -156,27 +156,28 @@ public struct Client: Transport {
     /// - Parameters:
     ///   - endpoint: the endpoint to call.
     ///   - type: the type to decode, in place of the endpoint's `Response`.
-    public func call<E: Endpoint, Value: Decodable & Sendable>(
-        _ endpoint: E,
-        as type: Value.Type
-    ) async throws -> Value {
+    public func call<Value: Decodable & Sendable>(_ endpoint: some Endpoint, as type: Value.Type) async throws -> Value
+    {
         try await response(to: try await request(for: endpoint), as: type).value
     }
 
     /// Sends an endpoint's request and decodes the response as the endpoint's `Response`.
     @discardableResult
-    public func call<E: Endpoint>(_ endpoint: E) async throws -> E.Response {
-        try await call(endpoint, as: E.Response.self)
+    public func call<E: Endpoint>(_ endpoint: E) async throws -> E.Response { try await response(to: endpoint).value }
+
+    /// Sends an endpoint's request, and returns the decoded value with its response.
+    ///
+    /// ```swift
+    /// let creation: EndpointRequest<Film> = .post("/films", body: film)
+    /// let (created, response) = try await api.response(to: creation)
+    /// print(response.headerFields[.location] ?? "")
+    /// ```
+    public func response<E: Endpoint>(to endpoint: E) async throws -> (value: E.Response, response: HTTPResponse) {
+        try await response(to: try await request(for: endpoint), as: E.Response.self)
     }
 }
 
 extension Client {
-    /// A call by a verb.
-    @discardableResult
-    func call<Value>(verb request: EndpointRequest<Value>) async throws -> Value {
-        try await response(to: try await makeRequest(request), as: Value.self).value
-    }
-
     /// Sends a request and decodes the response.
     func response<Value: Decodable & Sendable>(
         to request: consuming HTTPRequest,

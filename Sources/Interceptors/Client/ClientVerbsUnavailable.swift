@@ -60,126 +60,50 @@ extension Client {
     public init(baseURL: URL? = nil, interceptors: [any Interceptor] = [], timeout: Double) {
         self.init(baseURL: baseURL, interceptors: interceptors)
     }
-
-    /// Unavailable: a dictionary of `Any` can't be encoded.
-    @available(*, unavailable, message: "Write `content: .json([…])`, or encode a type of your own.")
-    public func post<Value: Decodable & Sendable>(
-        _ path: RequestTarget,
-        body: [String: Any],
-        as type: Value.Type = Value.self
-    ) async throws -> Value { try await post(path, as: type) }
-
-    /// Unavailable: a dictionary of `Any` can't be encoded.
-    @available(*, unavailable, message: "Write `content: .json([…])`, or encode a type of your own.")
-    public func post(_ path: RequestTarget, body: [String: Any]) async throws { try await post(path) }
-
-    /// Unavailable: an ``HTTPBody`` is content, which needs a media type.
-    @available(*, unavailable, message: "Write `content: .raw(body, type: …)`.")
-    public func post<Value: Decodable & Sendable>(
-        _ path: RequestTarget,
-        body: HTTPBody,
-        as type: Value.Type = Value.self
-    ) async throws -> Value { try await post(path, as: type) }
-
-    /// Unavailable: an ``HTTPBody`` is content, which needs a media type.
-    @available(*, unavailable, message: "Write `content: .raw(body, type: …)`.")
-    public func post(_ path: RequestTarget, body: HTTPBody) async throws { try await post(path) }
-
-    /// Unavailable: a dictionary of `Any` can't be encoded.
-    @available(*, unavailable, message: "Write `content: .json([…])`, or encode a type of your own.")
-    public func put<Value: Decodable & Sendable>(
-        _ path: RequestTarget,
-        body: [String: Any],
-        as type: Value.Type = Value.self
-    ) async throws -> Value { try await put(path, as: type) }
-
-    /// Unavailable: a dictionary of `Any` can't be encoded.
-    @available(*, unavailable, message: "Write `content: .json([…])`, or encode a type of your own.")
-    public func put(_ path: RequestTarget, body: [String: Any]) async throws { try await put(path) }
-
-    /// Unavailable: an ``HTTPBody`` is content, which needs a media type.
-    @available(*, unavailable, message: "Write `content: .raw(body, type: …)`.")
-    public func put<Value: Decodable & Sendable>(
-        _ path: RequestTarget,
-        body: HTTPBody,
-        as type: Value.Type = Value.self
-    ) async throws -> Value { try await put(path, as: type) }
-
-    /// Unavailable: an ``HTTPBody`` is content, which needs a media type.
-    @available(*, unavailable, message: "Write `content: .raw(body, type: …)`.")
-    public func put(_ path: RequestTarget, body: HTTPBody) async throws { try await put(path) }
-
-    /// Unavailable: a dictionary of `Any` can't be encoded.
-    @available(*, unavailable, message: "Write `content: .json([…])`, or encode a type of your own.")
-    public func patch<Value: Decodable & Sendable>(
-        _ path: RequestTarget,
-        body: [String: Any],
-        as type: Value.Type = Value.self
-    ) async throws -> Value { try await patch(path, as: type) }
-
-    /// Unavailable: a dictionary of `Any` can't be encoded.
-    @available(*, unavailable, message: "Write `content: .json([…])`, or encode a type of your own.")
-    public func patch(_ path: RequestTarget, body: [String: Any]) async throws { try await patch(path) }
-
-    /// Unavailable: an ``HTTPBody`` is content, which needs a media type.
-    @available(*, unavailable, message: "Write `content: .raw(body, type: …)`.")
-    public func patch<Value: Decodable & Sendable>(
-        _ path: RequestTarget,
-        body: HTTPBody,
-        as type: Value.Type = Value.self
-    ) async throws -> Value { try await patch(path, as: type) }
-
-    /// Unavailable: an ``HTTPBody`` is content, which needs a media type.
-    @available(*, unavailable, message: "Write `content: .raw(body, type: …)`.")
-    public func patch(_ path: RequestTarget, body: HTTPBody) async throws { try await patch(path) }
-
-    /// Unavailable: ``RequestContent`` is passed as `content:`.
-    @available(*, unavailable, message: "Write `content:` instead of `body:`.")
-    public func post<Value: Decodable & Sendable>(
-        _ path: RequestTarget,
-        body: RequestContent,
-        as type: Value.Type = Value.self
-    ) async throws -> Value { try await post(path, as: type) }
-
-    /// Unavailable: ``RequestContent`` is passed as `content:`.
-    @available(*, unavailable, message: "Write `content:` instead of `body:`.")
-    public func post(_ path: RequestTarget, body: RequestContent) async throws { try await post(path) }
-
-    /// Unavailable: ``RequestContent`` is passed as `content:`.
-    @available(*, unavailable, message: "Write `content:` instead of `body:`.")
-    public func put<Value: Decodable & Sendable>(
-        _ path: RequestTarget,
-        body: RequestContent,
-        as type: Value.Type = Value.self
-    ) async throws -> Value { try await put(path, as: type) }
-
-    /// Unavailable: ``RequestContent`` is passed as `content:`.
-    @available(*, unavailable, message: "Write `content:` instead of `body:`.")
-    public func put(_ path: RequestTarget, body: RequestContent) async throws { try await put(path) }
-
-    /// Unavailable: ``RequestContent`` is passed as `content:`.
-    @available(*, unavailable, message: "Write `content:` instead of `body:`.")
-    public func patch<Value: Decodable & Sendable>(
-        _ path: RequestTarget,
-        body: RequestContent,
-        as type: Value.Type = Value.self
-    ) async throws -> Value { try await patch(path, as: type) }
-
-    /// Unavailable: ``RequestContent`` is passed as `content:`.
-    @available(*, unavailable, message: "Write `content:` instead of `body:`.")
-    public func patch(_ path: RequestTarget, body: RequestContent) async throws { try await patch(path) }
 }
 
-extension EndpointRequest {
-    /// Unavailable: ``RequestContent`` is passed as `content:`.
-    @available(*, unavailable, message: "Write `content:` instead of `body:`.")
-    public static func post(_ path: RequestTarget, body: RequestContent) -> Self { post(path, content: body) }
+extension Client.Verb {
+    /// Unavailable: a dictionary of `Any` can't be encoded.
+    @available(*, unavailable, message: "Write `content: .json([…])`, or encode a type of your own.")
+    public func callAsFunction<Value: Decodable & Sendable>(
+        _ path: RequestTarget,
+        body: [String: Any],
+        as type: Value.Type = Value.self
+    ) async throws -> Value { try await self(path, as: type) }
+
+    /// Unavailable: a dictionary of `Any` can't be encoded.
+    @available(*, unavailable, message: "Write `content: .json([…])`, or encode a type of your own.")
+    public func callAsFunction(_ path: RequestTarget, body: [String: Any]) async throws { try await self(path) }
+
+    /// Unavailable: an ``HTTPBody`` is content, which needs a media type.
+    @available(*, unavailable, message: "Write `content: .raw(body, type: …)`.")
+    public func callAsFunction<Value: Decodable & Sendable>(
+        _ path: RequestTarget,
+        body: HTTPBody,
+        as type: Value.Type = Value.self
+    ) async throws -> Value { try await self(path, as: type) }
+
+    /// Unavailable: an ``HTTPBody`` is content, which needs a media type.
+    @available(*, unavailable, message: "Write `content: .raw(body, type: …)`.")
+    public func callAsFunction(_ path: RequestTarget, body: HTTPBody) async throws { try await self(path) }
 
     /// Unavailable: ``RequestContent`` is passed as `content:`.
     @available(*, unavailable, message: "Write `content:` instead of `body:`.")
-    public static func put(_ path: RequestTarget, body: RequestContent) -> Self { put(path, content: body) }
+    public func callAsFunction<Value: Decodable & Sendable>(
+        _ path: RequestTarget,
+        body: RequestContent,
+        as type: Value.Type = Value.self
+    ) async throws -> Value { try await self(path, as: type) }
 
     /// Unavailable: ``RequestContent`` is passed as `content:`.
     @available(*, unavailable, message: "Write `content:` instead of `body:`.")
-    public static func patch(_ path: RequestTarget, body: RequestContent) -> Self { patch(path, content: body) }
+    public func callAsFunction(_ path: RequestTarget, body: RequestContent) async throws { try await self(path) }
+}
+
+extension EndpointRequest.Verb {
+    /// Unavailable: ``RequestContent`` is passed as `content:`.
+    @available(*, unavailable, message: "Write `content:` instead of `body:`.")
+    public func callAsFunction(_ path: RequestTarget, body: RequestContent) -> EndpointRequest {
+        self(path, content: body)
+    }
 }

@@ -86,87 +86,46 @@ extension EndpointRequest {
         Self(.get, path, query: query, headers: headers, context: context)
     }
 
-    /// A POST request with a value.
-    ///
-    /// - Parameters:
-    ///   - path: a path below the client's base URL, or a whole URL.
-    ///   - body: the value, which the client's encoder encodes. `Data` is sent as it is, and a `String` as plain text.
-    ///   - query: the parameters that are appended to the URL.
-    ///   - headers: the header fields.
-    ///   - context: the options of the call.
-    public static func post(
-        _ path: RequestTarget,
-        body: some Encodable & Sendable,
-        query: HTTPQuery = HTTPQuery(),
-        headers: HTTPFields = HTTPFields(),
-        context: HTTPContext = HTTPContext()
-    ) -> Self {
-        Self(.post, path, query: query, headers: headers, content: .value(body), context: context)
-    }
+    /// POST requests with a value or with content: `.post("/films", body: film)`.
+    public static var post: Verb { Verb(method: .post) }
+    /// PUT requests with a value or with content: `.put("/films/42", body: film)`.
+    public static var put: Verb { Verb(method: .put) }
+    /// PATCH requests with a value or with content: `.patch("/films/42", body: changes)`.
+    public static var patch: Verb { Verb(method: .patch) }
+    /// DELETE requests, which rarely have content: `.delete("/films/42")`.
+    public static var delete: Verb { Verb(method: .delete) }
 
-    /// A POST request with the given content, if any.
-    public static func post(
-        _ path: RequestTarget,
-        content: RequestContent? = nil,
-        query: HTTPQuery = HTTPQuery(),
-        headers: HTTPFields = HTTPFields(),
-        context: HTTPContext = HTTPContext()
-    ) -> Self {
-        Self(.post, path, query: query, headers: headers, content: content, context: context)
-    }
+    /// A method that may have content, to be called like a function: ``EndpointRequest/post`` and its siblings.
+    public struct Verb: Sendable {
+        let method: HTTPRequest.Method
 
-    /// A PUT request with a value: see ``post(_:body:query:headers:context:)``.
-    public static func put(
-        _ path: RequestTarget,
-        body: some Encodable & Sendable,
-        query: HTTPQuery = HTTPQuery(),
-        headers: HTTPFields = HTTPFields(),
-        context: HTTPContext = HTTPContext()
-    ) -> Self {
-        Self(.put, path, query: query, headers: headers, content: .value(body), context: context)
-    }
+        /// A request with a value.
+        ///
+        /// - Parameters:
+        ///   - path: a path below the client's base URL, or a whole URL.
+        ///   - body: the value, which the client's encoder encodes. `Data` is sent as it is, and a `String` as plain text.
+        ///   - query: the parameters that are appended to the URL.
+        ///   - headers: the header fields.
+        ///   - context: the options of the call.
+        public func callAsFunction(
+            _ path: RequestTarget,
+            body: some Encodable & Sendable,
+            query: HTTPQuery = HTTPQuery(),
+            headers: HTTPFields = HTTPFields(),
+            context: HTTPContext = HTTPContext()
+        ) -> EndpointRequest {
+            self(path, content: .value(body), query: query, headers: headers, context: context)
+        }
 
-    /// A PUT request with the given content, if any.
-    public static func put(
-        _ path: RequestTarget,
-        content: RequestContent? = nil,
-        query: HTTPQuery = HTTPQuery(),
-        headers: HTTPFields = HTTPFields(),
-        context: HTTPContext = HTTPContext()
-    ) -> Self {
-        Self(.put, path, query: query, headers: headers, content: content, context: context)
-    }
-
-    /// A PATCH request with a value: see ``post(_:body:query:headers:context:)``.
-    public static func patch(
-        _ path: RequestTarget,
-        body: some Encodable & Sendable,
-        query: HTTPQuery = HTTPQuery(),
-        headers: HTTPFields = HTTPFields(),
-        context: HTTPContext = HTTPContext()
-    ) -> Self {
-        Self(.patch, path, query: query, headers: headers, content: .value(body), context: context)
-    }
-
-    /// A PATCH request with the given content, if any.
-    public static func patch(
-        _ path: RequestTarget,
-        content: RequestContent? = nil,
-        query: HTTPQuery = HTTPQuery(),
-        headers: HTTPFields = HTTPFields(),
-        context: HTTPContext = HTTPContext()
-    ) -> Self {
-        Self(.patch, path, query: query, headers: headers, content: content, context: context)
-    }
-
-    /// A DELETE request with the given content, if any.
-    public static func delete(
-        _ path: RequestTarget,
-        content: RequestContent? = nil,
-        query: HTTPQuery = HTTPQuery(),
-        headers: HTTPFields = HTTPFields(),
-        context: HTTPContext = HTTPContext()
-    ) -> Self {
-        Self(.delete, path, query: query, headers: headers, content: content, context: context)
+        /// A request with the given content, if any.
+        public func callAsFunction(
+            _ path: RequestTarget,
+            content: RequestContent? = nil,
+            query: HTTPQuery = HTTPQuery(),
+            headers: HTTPFields = HTTPFields(),
+            context: HTTPContext = HTTPContext()
+        ) -> EndpointRequest {
+            EndpointRequest(method, path, query: query, headers: headers, content: content, context: context)
+        }
     }
 }
