@@ -1,7 +1,9 @@
 public import Interceptors
 
-/// Thrown when an upload can't be continued, or a background transfer can't be enqueued. Also the error of a background transfer
-/// that ended without success.
+/// Thrown when a download can't be saved as the right file, an upload can't be continued, or a background transfer can't be enqueued.
+/// Also the error of a background transfer that ended without success.
+///
+/// After the error of a download, the destination is unchanged: it holds the earlier file, if any.
 ///
 /// ```swift
 /// do {
@@ -58,8 +60,21 @@ public struct TransferError: HTTPError {
     }
 
     private static let codesBeforeSending: Set<HTTPErrorCode> = [
-        .uploadTargetChanged, .answeredByChain, .identifierInUse, .folderInUse, .unsupported,
+        .downloadInProgress, .uploadTargetChanged, .answeredByChain, .identifierInUse, .folderInUse, .unsupported,
     ]
+}
+
+// The codes of downloads.
+extension HTTPErrorCode {
+    /// `TransferError`: the downloaded bytes don't have the expected digest, or not the digest that the server announced. The
+    /// bytes are removed.
+    public static let digestMismatch = Self(rawValue: "digestMismatch")
+    /// `TransferError`: the server sent a part of the content that nobody asked for, or more bytes than it announced.
+    public static let invalidRange = Self(rawValue: "invalidRange")
+    /// `TransferError`: another download to the same file is in progress, in this process or in another one. Nothing was sent.
+    public static let downloadInProgress = Self(rawValue: "downloadInProgress")
+    /// `TransferError`: the disk, or the user's share of it, is full. A download across launches keeps the bytes it has.
+    public static let diskFull = Self(rawValue: "diskFull")
 }
 
 // The codes of resumed uploads.
@@ -104,6 +119,9 @@ extension TransferError {
     /// A short English sentence for people.
     public var errorDescription: String? {
         switch code {
+        case .digestMismatch: "The downloaded file is damaged."
+        case .downloadInProgress: "The file is already being downloaded."
+        case .diskFull: "The file can't be saved, because the disk is full."
         case .uploadContentChanged: "The file has changed since the upload began."
         case .uploadTargetChanged: "The upload was begun for another address."
         case .uploadUnsupported: "The server can't continue uploads."

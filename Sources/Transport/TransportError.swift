@@ -47,6 +47,9 @@ extension HTTPErrorCode {
     public static let unsupported = Self(rawValue: "unsupported")
     /// `TransportError`: the request's context forbids sending (``HTTPContext/sendingForbidden``), and nothing was sent.
     public static let sendingForbidden = Self(rawValue: "sendingForbidden")
+    /// `TransportError`: an interceptor that answers several requests with one response is outside of one that adds a credential, and
+    /// can't tell users apart. Nothing was sent.
+    public static let sharedResponse = Self(rawValue: "sharedResponse")
     /// `TransportError`: no connection could be made, because the device has no network.
     public static let offline = Self(rawValue: "offline")
     /// `TransportError`: the host name has no address.
@@ -61,7 +64,7 @@ extension HTTPErrorCode {
     public static let timedOut = Self(rawValue: "timedOut")
     /// `TransportError`: the response ended before its content was complete.
     public static let truncated = Self(rawValue: "truncated")
-    /// `TransportError`, `DownloadError`: the received bytes aren't an HTTP response, or the content has a coding that nobody
+    /// `TransportError`, `TransferError`: the received bytes aren't an HTTP response, or the content has a coding that nobody
     /// asked for.
     public static let invalidResponse = Self(rawValue: "invalidResponse")
     /// `TransportError`, `CacheStoreError`, `TransferError`: a body is longer than the limit for reading or storing it, or
@@ -106,6 +109,13 @@ extension TransportError {
         Self(.bodySourceFailed, "The body's source failed while the body was read.", underlying: error)
     }
 
+    /// This error about a request, for errors of a body, which doesn't know its request.
+    package func withRequest(_ request: HTTPRequest) -> Self {
+        var error = Self(code, message, request: request, underlying: underlying)
+        error.context = context
+        return error
+    }
+
     static func lengthMismatch(announced: Int64, got count: Int64) -> Self {
         let relation = count > announced ? "more than" : "only \(count) of"
         return Self(.bodyLengthMismatch, "The body gave \(relation) the \(announced) bytes it had announced.")
@@ -123,7 +133,8 @@ extension TransportError {
     }
 
     private static let unsentCodes: Set<HTTPErrorCode> = [
-        .offline, .cannotFindHost, .cannotConnect, .invalidRequest, .sendingForbidden, .unsupportedURL,
+        .offline, .cannotFindHost, .cannotConnect, .invalidRequest, .sendingForbidden, .sharedResponse,
+        .unsupportedURL,
     ]
 
     /// A short English sentence for people, such as "The server can't be reached."

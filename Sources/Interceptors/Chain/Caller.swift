@@ -108,7 +108,7 @@ extension HTTPContext {
     ///
     /// With a partition, a cache or `coalesce` may be placed outside the interceptor that adds the credentials, and cache
     /// entries survive a token change. Without one, an outer cache can't tell users apart, so the request fails with a
-    /// ``ChainOrderError``. Nothing checks that the credential finally sent belongs to the named account, unless `partition(by:
+    /// `TransportError`. Nothing checks that the credential finally sent belongs to the named account, unless `partition(by:
     /// tokens)` sets the partition.
     public var cachePartition: String? {
         get { self[CachePartitionKey.self] }
@@ -165,7 +165,7 @@ extension HTTPRequest {
     ///   - identity: a value that differs between users, such as the key or an account ID. It stays in the request's context
     ///     and is never printed. `nil` if the request gets no credential, for instance while nobody is signed in: the order of
     ///     the chain is checked all the same, so that the first request fails and not the first one with a credential.
-    /// - Throws: ``ChainOrderError`` if an outer element may answer other requests with this response.
+    /// - Throws: `TransportError` if an outer element may answer other requests with this response.
     public mutating func identifyCaller(by element: String, as identity: String?) throws {
         try requireUnshared(by: element)
         guard let identity else { return }

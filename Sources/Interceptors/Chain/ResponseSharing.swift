@@ -130,10 +130,12 @@ extension HTTPRequest {
     ///   - element: the name of the calling element as written in a chain, such as `bearerAuth`.
     ///   - changesEachTime: whether the credential differs for each request, as a signature with a date does. Sharing would
     ///     never find two such requests alike, so the error doesn't suggest the other order.
-    /// - Throws: ``ChainOrderError`` with ``HTTPErrorCode/sharedResponse``.
+    /// - Throws: `TransportError` with `HTTPErrorCode.sharedResponse`.
     public func requireUnshared(by element: String, changesEachTime: Bool = false) throws {
         guard let sharing = context.sharing else { return }
-        throw ChainOrderError.sharedResponse(of: self, sharing, with: element, changesEachTime: changesEachTime)
+        let order = ([element] + sharing.elements).map { ".\($0)(…)" }.joined(separator: ", ")
+        let remedy = changesEachTime ? nil : "Put \(sharing.element) after \(element): [\(order)]."
+        throw sharedResponse(by: sharing.element, outside: element, remedy)
     }
 
     /// Throws if a credential was added where an element that shares responses can't see it.
@@ -142,6 +144,23 @@ extension HTTPRequest {
     @usableFromInline
     func requireSeenCredentials() throws {
         guard let sharing = context.sharing, let unseen = sharing.unseenCredential(in: self) else { return }
-        throw ChainOrderError.sharedResponse(of: self, unseen.element, withCredential: unseen.name)
+        let element = unseen.element.element
+        throw sharedResponse(
+            by: element,
+            outside: "the interceptor that sets \(unseen.name)",
+            "Put that interceptor before \(element) in the array, or call declareAnonymous() in it if the value is the"
+                + " same for all users."
+        )
+    }
+
+    private func sharedResponse(by element: String, outside other: String, _ remedy: String?) -> TransportError {
+        let fault = "\(element) is outside of \(other) and can't see who asks"
+        let naming = remedy.map { "\($0) Or name the account" } ?? "Name the account"
+        return TransportError(
+            .sharedResponse,
+            "\(fault): one user could get the response of another. \(naming): request.context.cachePartition = account.id says"
+                + " whose response it is. The request was not sent.",
+            request: self
+        )
     }
 }

@@ -184,10 +184,8 @@ extension Client {
         as type: Value.Type
     ) async throws -> (value: Value, response: HTTPResponse) {
         if type != NoContent.self, type != Data.self, type != String.self { request.fillIn(.accept, decoder.mediaType) }
-        let method = request.method
-        let url = request.url
+        let decoding = ResponseDecoding(decoder: decoder, request)
         let response = try await send(request)
-        let decoding = ResponseDecoding(decoder: decoder, method: method, url: url)
         return (try await decoding.value(type, of: response), response)
     }
 

@@ -22,8 +22,8 @@ extension Client {
     ) async throws -> (value: Value, response: HTTPResponse) {
         var request = HTTPRequest(method: .get, url: url, headerFields: headers, context: context)
         request.context.responseBody = .buffered(upTo: limit)
+        let decoding = ResponseDecoding(decoder: decoder, request)
         let response = try await send(request)
-        let decoding = ResponseDecoding(decoder: decoder, method: .get, url: url)
         return (try await decoding.value(type, of: response, upTo: limit, by: decode), response)
     }
 }

@@ -22,7 +22,7 @@ extension Client {
     ///   - context: values that accompany the request. Its `HTTPContext.responseBody` is replaced.
     ///   - progress: called as the content arrives, from any thread. It replaces the context's.
     /// - Returns: the response, whose body has been read.
-    /// - Throws: ``DownloadError`` if the status isn't a success, with the response; otherwise as `HTTPBody.write(to:upTo:)`.
+    /// - Throws: ``DecodingFailure`` if the status isn't a success, with the response; otherwise as `HTTPBody.write(to:upTo:)`.
     @discardableResult
     public func download(
         _ path: RequestTarget,
@@ -41,41 +41,8 @@ extension Client {
         // Before anything is sent.
         _ = try HTTPBody.permissions(ofFileToReplace: file)
         let response = try await send(request)
-        try await checkStatus(ofDownload: response, request)
+        try await ResponseDecoding(decoder: decoder, request).checkStatus(of: response)
         try await response.body.write(to: file, upTo: limit)
         return response
-    }
-
-    /// Sends a GET request to a URL, and writes the response's content to a file. Its other parameters are those of
-    /// ``get(_:as:query:headers:context:)-(URL,_,_,_,_)`` and of the method for a path.
-    @discardableResult
-    public func download(
-        _ url: URL,
-        to file: URL,
-        upTo limit: Int64 = .max,
-        query: HTTPQuery = HTTPQuery(),
-        headers: HTTPFields = HTTPFields(),
-        context: HTTPContext = HTTPContext(),
-        progress: (@Sendable (TransferProgress) -> Void)? = nil
-    ) async throws -> HTTPResponse {
-        try await download(
-            RequestTarget(url),
-            to: file,
-            upTo: limit,
-            query: query,
-            headers: headers,
-            context: context,
-            progress: progress
-        )
-    }
-
-    /// Throws a ``DownloadError`` with the response if its status isn't a success.
-    package func checkStatus(ofDownload response: HTTPResponse, _ request: HTTPRequest) async throws {
-        do {
-            try await ResponseDecoding(decoder: decoder, method: request.method, url: request.url)
-                .checkStatus(of: response, as: Data.self)
-        } catch let failure as DecodingFailure {
-            throw DownloadError(failure, request: request)
-        }
     }
 }

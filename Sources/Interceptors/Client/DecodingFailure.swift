@@ -29,20 +29,17 @@ public struct DecodingFailure: HTTPError {
 
     static let bodyLimit = 64 << 10
 
-    /// - Parameter part: the part of the response that can't be decoded, such as `line 12`; `nil` for all of it.
     init(
         _ code: HTTPErrorCode,
-        _ message: String? = nil,
-        type: Any.Type,
+        _ message: String,
         response: HTTPResponse,
         body: (bytes: Data, isComplete: Bool),
         request: HTTPRequest.Summary?,
-        underlying: (any Error)? = nil,
-        part: String? = nil,
-        isJSON: Bool
+        codingPath: [any CodingKey] = [],
+        underlying: (any Error)? = nil
     ) {
-        let reason = DecodingReason(underlying, body: body.bytes, isJSON: isJSON)
         self.code = code
+        self.message = message
         let kept = HTTPBody.beginning(of: body.bytes, upTo: Self.bodyLimit)
         self.body = kept.bytes
         self.isBodyComplete = kept.isComplete && body.isComplete
@@ -50,11 +47,34 @@ public struct DecodingFailure: HTTPError {
         var answer = response
         answer.body = HTTPBody(kept.bytes)
         self.answer = answer
-        self.codingPath = reason.path
+        self.codingPath = codingPath
         self.request = request
         decoderError = underlying
+    }
+
+    /// The failure of a decoder.
+    ///
+    /// - Parameter part: the part of the response that can't be decoded, such as `line 12`; `nil` for all of it.
+    init(
+        undecodable type: Any.Type,
+        part: String? = nil,
+        response: HTTPResponse,
+        body: Data,
+        request: HTTPRequest.Summary?,
+        error: any Error,
+        isJSON: Bool
+    ) {
+        let reason = DecodingReason(error, body: body, isJSON: isJSON)
         let place = (part.map { " in \($0)" } ?? "") + reason.place
-        self.message = message ?? PrintableText.line("\(type) can't be decoded\(place): \(reason.text)")
+        self.init(
+            .undecodable,
+            PrintableText.line("\(type) can't be decoded\(place): \(reason.text)"),
+            response: response,
+            body: (body, true),
+            request: request,
+            codingPath: reason.path,
+            underlying: error
+        )
     }
 }
 
@@ -66,7 +86,7 @@ extension HTTPErrorCode {
     public static let incompleteBody = Self(rawValue: "incompleteBody")
     /// `DecodingFailure`: the content doesn't match the type, or isn't in the decoder's format.
     public static let undecodable = Self(rawValue: "undecodable")
-    /// `StatusError`, `DecodingFailure`, `DownloadError`, `TransferError`: the response's status isn't accepted, by
+    /// `StatusError`, `DecodingFailure`, `TransferError`: the response's status isn't accepted, by
     /// `validateStatus` or, without a check, by a typed call, has no content for a download that resumes, or isn't a success of a
     /// background transfer.
     public static let unacceptedStatus = Self(rawValue: "unacceptedStatus")
@@ -75,10 +95,6 @@ extension HTTPErrorCode {
 }
 
 extension DecodingFailure {
-    static func noContent(for type: Any.Type) -> String {
-        "The response has no content to decode \(type) from. Ask for an optional if there may be none."
-    }
-
     static func message(for response: HTTPResponse, from url: URL) -> String {
         let status = PrintableText.line(String("\(response.status)".prefix(100)))
         let remedy = "and nothing followed it. To follow it, add .followRedirects() to the chain."

@@ -28,35 +28,32 @@ extension HTTPError {
         guard let response = receivedResponse else { throw self }
         let bytes = response.body.bytes
         let body = (bytes: bytes ?? Data(), isComplete: bytes != nil && response.isBodyComplete)
-        func failure(_ code: HTTPErrorCode, _ message: String?, _ underlying: (any Error)? = nil) -> DecodingFailure {
-            DecodingFailure(
-                code,
-                message,
-                type: type,
-                response: response,
-                body: body,
-                request: request,
-                underlying: underlying,
-                isJSON: decoder is JSONDecoder
-            )
-        }
         guard body.isComplete else {
             let reason =
                 bytes == nil
                 ? "because the body isn't in memory. Keep it in memory in the error's response."
                 : "because the error kept only the first \(body.bytes.count) bytes. A higher limit keeps more, as in"
                     + " validateStatus(bodyLimit:)."
-            throw failure(.incompleteBody, "\(type) can't be decoded, \(reason)")
+            let message = "\(type) can't be decoded, \(reason)"
+            throw DecodingFailure(.incompleteBody, message, response: response, body: body, request: request)
         }
         guard !body.bytes.isEmpty else {
-            throw failure(.emptyBody, "The response has no content to decode \(type) from.")
+            let message = "The response has no content to decode \(type) from."
+            throw DecodingFailure(.emptyBody, message, response: response, body: body, request: request)
         }
         do {
             return try decoder.decode(type, from: body.bytes)
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            throw failure(.undecodable, nil, error)
+            throw DecodingFailure(
+                undecodable: type,
+                response: response,
+                body: body.bytes,
+                request: request,
+                error: error,
+                isJSON: decoder is JSONDecoder
+            )
         }
     }
 }

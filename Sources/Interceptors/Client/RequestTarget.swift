@@ -14,8 +14,8 @@ internal import InterceptorsSyntax
 /// server read it as data. The call then fails with `TransportError.unsupportedURL` before anything is sent. To
 /// interpolate text that is already part of a URL, write `\(raw: text)`.
 ///
-/// `get`, `response` and `download` take a `URL`, too. Convert text that is a whole path or URL: `api.get(.init(text: nextPage))`.
-/// Interpolated at the start of a literal, such text is refused in the same way, because its slashes would be encoded.
+/// `get` and `response` take a `URL`, too. Convert one for other calls, `api.download(.init(url), to: file)`, and text that is a whole
+/// path or URL: `api.get(.init(text: nextPage))`. Interpolated at the start of a literal, such text is refused in the same way, because its slashes would be encoded.
 ///
 /// ## How it becomes a URL
 /// - An absolute `http://` or `https://` URL replaces the base URL; any other scheme is refused. A prefix without `//`, as in

@@ -28,7 +28,7 @@ extension ChainRuleDefinition {
                     + chain.pairs(.addsCredentials, outside: .forcesAuthorization).only { hides($0.outer, &$0) }
             },
         Self(.credentialInsideSharing, .broken, .shares, outside: .identifiesCaller)
-            .harm("One user could get the response of another; each call fails with a ChainOrderError instead.")
+            .harm("One user could get the response of another; each call fails with `sharedResponse` instead.")
             .only { !$0.chain.isPartitioned($0.inner, sharedBy: $0.outer) }
             .with(explainPartition)
             .and(foreignPartitions),

@@ -129,7 +129,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///
     /// If an outer interceptor sets `HTTPContext.cachePartition`, the cache may be outside the interceptors that
     /// identify the caller. It then serves stored responses while nobody can sign in. Without a named partition, a GET or HEAD
-    /// fails with a `ChainOrderError` if an interceptor inside the cache adds a credential.
+    /// fails with `HTTPErrorCode.sharedResponse` if an interceptor inside the cache adds a credential.
     /// `HTTPRequest.identifyCaller(by:as:)` says how an interceptor takes part in that check.
     ///
     /// ## Partitions

@@ -103,7 +103,7 @@ extension BackgroundTransfers {
     ///   - note: the app's own text about the transfer. It is kept on disk in plain form, so put no secret into it.
     ///   - allowsOtherOrigins: whether a redirect may lead to another origin. The system follows redirects in either case; by
     ///     default, such a transfer fails with `HTTPErrorCode.redirectedElsewhere`. After https, http is never allowed.
-    /// - Throws: ``TransferError`` with `answeredByChain` or `unsupported`; `DownloadError` with `downloadInProgress`;
+    /// - Throws: ``TransferError`` with `answeredByChain`, `unsupported` or `downloadInProgress`;
     ///   `TransportError` with `unwritableFile`; errors of the chain; `CancellationError` if the task is cancelled. Nothing is
     ///   enqueued then.
     @discardableResult

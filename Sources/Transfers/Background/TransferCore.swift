@@ -330,9 +330,9 @@ extension TransferCore {
         }
     }
 
-    private static func busy(_ destination: URL, _ request: HTTPRequest) -> DownloadError {
+    private static func busy(_ destination: URL, _ request: HTTPRequest) -> TransferError {
         let message = "Another transfer downloads to \(destination.path). Cancel it, or wait for its end."
-        return DownloadError(.downloadInProgress, message, request: request)
+        return TransferError(.downloadInProgress, message, request: request)
     }
 
     private func unsupported(_ message: String, _ request: HTTPRequest) -> TransferError {

@@ -60,13 +60,13 @@ extension SystemCallFailure {
         case EWOULDBLOCK:
             let message =
                 "Another download to \(file.path) is in progress. Cancel it, wait for it, or download to another file."
-            return DownloadError(.downloadInProgress, message, request: request)
+            return TransferError(.downloadInProgress, message, request: request)
         case ENOLCK:
             let message =
                 "The file system of \(file.path) has no locks, so bytes can't be kept across launches. Pass `resuming: .withinCall`."
             return TransportError(.unsupported, message, request: request)
         case _ where isOfFullDisk:
-            return DownloadError(.diskFull, sentence + " Free space on the disk.", request: request)
+            return TransferError(.diskFull, sentence + " Free space on the disk.", request: request)
         default: return TransportError(.unwritableFile, sentence, request: request)
         }
     }

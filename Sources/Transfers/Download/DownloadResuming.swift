@@ -64,7 +64,7 @@ public struct DownloadResuming: Sendable {
 
     /// Removes the bytes that ``acrossLaunches`` keeps for a destination, if any. The destination itself stays.
     ///
-    /// - Throws: `DownloadError` with `HTTPErrorCode.downloadInProgress` while a download uses the bytes, or a
+    /// - Throws: ``TransferError`` with `HTTPErrorCode.downloadInProgress` while a download uses the bytes, or a
     ///   `TransportError` with `HTTPErrorCode.unwritableFile`.
     public static func removeParts(of file: URL) throws {
         guard file.isFileURL else { throw TransportError(.unwritableFile, "The URL isn't a file URL.") }

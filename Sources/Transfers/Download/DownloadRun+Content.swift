@@ -50,7 +50,7 @@ extension DownloadRun {
             try part.clear()
             state.codings = request.headerFields.contains(.acceptEncoding) ? .accepted : .decoded
         case .refuse(let code, let reason):
-            throw DownloadError(code, reason, request: request)
+            throw TransferError(code, reason, request: request)
         }
         return nil
     }
@@ -94,7 +94,7 @@ extension DownloadRun {
     private func check(_ length: Int64, upTo end: Int64?) throws {
         guard length <= limit else { throw tooLarge }
         guard length <= end ?? .max else {
-            throw DownloadError(.invalidRange, "The server sent more bytes than it announced.", request: request)
+            throw TransferError(.invalidRange, "The server sent more bytes than it announced.", request: request)
         }
     }
 
@@ -118,7 +118,7 @@ extension DownloadRun {
         }
         if wanted == digest { return true }
         guard state.isComposed, !state.hasStartedOver else {
-            throw DownloadError(
+            throw TransferError(
                 .digestMismatch,
                 "The content for \(file.path) has the digest \(digest), not \(wanted.hexadecimal). It was removed.",
                 request: request

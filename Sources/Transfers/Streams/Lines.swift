@@ -54,9 +54,9 @@ public struct Lines<Element: Decodable & Sendable>: AsyncSequence, Sendable {
         request.context.responseBody = .streamed
         let sent = request
         let response = try await client.send(request)
-        let decoding = ResponseDecoding(decoder: client.decoder, method: sent.method, url: sent.url)
-        try await decoding.checkStatus(of: response, as: Element.self)
-        try await decoding.checkCharset(of: response, as: Element.self)
+        let decoding = ResponseDecoding(decoder: client.decoder, sent)
+        try await decoding.checkStatus(of: response)
+        try await decoding.checkCharset(of: response)
         let reader = ValueReader<Element>(response, limit: limit, decoding: decoding)
         return StreamConnection(response.body, reader, of: sent)
     }

@@ -79,7 +79,7 @@ private struct RecordDecoding<Value: Decodable & Sendable>: Sendable {
     private func value(of record: Record) throws -> Value {
         // `LineSplitter` has already removed a UTF-8 mark.
         if record.number == 1, let mark = ByteOrderMark.beginning(record.bytes), mark.encoding != .utf8 {
-            throw decoding.wideCharset(Value.self, response)
+            throw decoding.wideCharset(response)
         }
         if Value.self == Data.self, let bytes = record.bytes as? Value { return bytes }
         if Value.self == String.self, let text = HTTPResponse.text(record.bytes, in: encoding) as? Value { return text }
@@ -98,16 +98,16 @@ extension ResponseDecoding {
     ]
 
     /// Discards the content and throws if its charset has units of two or four bytes, because an LF in it isn't one byte.
-    func checkCharset(of response: HTTPResponse, as type: Any.Type) async throws {
+    func checkCharset(of response: HTTPResponse) async throws {
         guard let encoding = response.headerFields[.contentType].flatMap(HTTPResponse.encoding(of:)),
             Self.wideEncodings.contains(encoding)
         else { return }
         response.body.discard()
-        try await observed(response) { throw wideCharset(type, response) }
+        try await observed(response) { throw wideCharset(response) }
     }
 
-    fileprivate func wideCharset(_ type: Any.Type, _ response: HTTPResponse) -> DecodingFailure {
+    fileprivate func wideCharset(_ response: HTTPResponse) -> DecodingFailure {
         let message = "The response is in UTF-16 or UTF-32, in which lines can't be found. Ask the server for UTF-8."
-        return failure(.unexpectedMediaType, type, response, body: (Data(), false), message: message)
+        return failure(.unexpectedMediaType, message, response)
     }
 }

@@ -134,9 +134,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             response.body.discard()
             return nil
         }
-        let decoding = ResponseDecoding(decoder: client.decoder, method: sent.method, url: sent.url)
-        try await decoding.checkStatus(of: response, as: ServerSentEvent.self, except: Self.withoutStream)
-        try await decoding.checkMediaType(of: response, as: ServerSentEvent.self, Self.mediaType)
+        let decoding = ResponseDecoding(decoder: client.decoder, sent)
+        try await decoding.checkStatus(of: response, except: Self.withoutStream)
+        try await decoding.checkMediaType(of: response, Self.mediaType)
         let parser = EventStreamParser(limit: limit, lastEventID: lastEventID, retry: retry)
         return StreamConnection(response.body, parser, of: sent)
     }

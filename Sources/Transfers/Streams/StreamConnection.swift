@@ -51,7 +51,7 @@ final class StreamConnection<Reader: StreamReader> {
                 }
             }
         } catch let error as TransportError where error.request == nil {
-            throw error.about(request)
+            throw error.withRequest(request)
         }
     }
 }

@@ -80,24 +80,21 @@ extension Client {
     ) async throws {
         var request = HTTPRequest(method: .delete, url: upload.url, headerFields: headers, context: context)
         request.continueUpload(upload.kind, from: Origin(upload.target.url), to: upload.url, redactions)
-        let url = request.url
+        let decoding = ResponseDecoding(decoder: decoder, request)
         do {
             let response = try await send(request)
             defer { response.body.discard() }
             if [404, 410].contains(response.status.code) { return }
-            try await ResponseDecoding(decoder: decoder, method: .delete, url: url).checkStatus(
-                of: response,
-                as: Data.self
-            )
+            try await decoding.checkStatus(of: response)
         } catch let error as any HTTPError where [404, 410].contains(error.receivedResponse?.status.code) {
             return
         }
     }
 
     private func sendOnce(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let (method, url) = (request.method, request.url)
+        let decoding = ResponseDecoding(decoder: decoder, request)
         let response = try await send(request)
-        try await ResponseDecoding(decoder: decoder, method: method, url: url).checkStatus(of: response, as: Data.self)
+        try await decoding.checkStatus(of: response)
         return response
     }
 

@@ -258,7 +258,7 @@ public final class URLSessionTransport: Transport {
         do {
             try await request.checkEmptySource(within: request.context.timeouts ?? timeouts, on: time.stopwatch())
         } catch let error as TransportError where error.request == nil {
-            throw TransportError(error.code, error.message, request: request, underlying: error.underlying)
+            throw error.withRequest(request)
         }
     }
 

@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func credentialInsideOfASharedResponseIsRefusedAndTheErrorNamesBoth() async throws {
-        let error = await #expect(throws: ChainOrderError.self) {
+        let error = await expectUnseenCaller {
             try await get([KeepsTheLast(), APIKeyInterceptor(key: "s3cr3t", origin: origin)])
         }
         #expect(error?.code == .sharedResponse)
@@ -83,7 +83,7 @@ import Testing
     @Test(arguments: ["Authorization", "Cookie", "X-API-Key", "X-Auth-Token"])
     func fieldThatIsSensitiveIsRefusedWithoutTheAuthorsHelp(name: String) async throws {
         let field = try #require(HTTPField.Name(name))
-        let error = await #expect(throws: ChainOrderError.self) {
+        let error = await expectUnseenCaller {
             try await get([KeepsTheLast(), Self.adding(field, "s3cr3t")])
         }
         let text = "\(try #require(error))"
@@ -94,7 +94,7 @@ import Testing
 
     @Test func changedCredentialIsAnAddedOne() async throws {
         let chain: [any Interceptor] = [KeepsTheLast(), Self.adding(.authorization, "Bearer b")]
-        await #expect(throws: ChainOrderError.self) { try await get(chain, [.authorization: "Bearer a"]) }
+        await expectUnseenCaller { try await get(chain, [.authorization: "Bearer a"]) }
         #expect(try await get(chain, [.authorization: "Bearer b"]) == 200)
     }
 
@@ -113,10 +113,10 @@ import Testing
 
     @Test func ofSeveralElementsEachMustHaveSeenTheCredential() async throws {
         let key = APIKeyInterceptor(key: "1", origin: origin)
-        await #expect(throws: ChainOrderError.self) { try await get([KeepsTheLast(), KeepsTheLast(), key]) }
-        await #expect(throws: ChainOrderError.self) { try await get([KeepsTheLast(), key, KeepsTheLast()]) }
+        await expectUnseenCaller { try await get([KeepsTheLast(), KeepsTheLast(), key]) }
+        await expectUnseenCaller { try await get([KeepsTheLast(), key, KeepsTheLast()]) }
         let silent = Self.adding("X-API-Key", "1")
-        await #expect(throws: ChainOrderError.self) { try await get([KeepsTheLast(), silent, KeepsTheLast()]) }
+        await expectUnseenCaller { try await get([KeepsTheLast(), silent, KeepsTheLast()]) }
         #expect(stub.requests.isEmpty)
         #expect(try await get([key, KeepsTheLast(), KeepsTheLast()]) == 200)
     }
@@ -125,7 +125,7 @@ import Testing
         let inner = InterceptorChain([APIKeyInterceptor(key: "1", origin: origin)], transport: stub)
         let silent = InterceptorChain([Self.adding("X-API-Key", "1")], transport: stub)
         for chain in [inner, silent] {
-            await #expect(throws: ChainOrderError.self) {
+            await expectUnseenCaller {
                 try await InterceptorChain([KeepsTheLast()], transport: chain).send(HTTPRequest(url: url))
             }
         }
@@ -135,7 +135,7 @@ import Testing
     @Test func credentialThatChangesEachTimeIsNotAdvisedToMoveOutside() async throws {
         var request = HTTPRequest(url: url)
         request.shareResponse(by: "cache")
-        let error = #expect(throws: ChainOrderError.self) {
+        let error = #expect(throws: TransportError.self) {
             try request.requireUnshared(by: "sign", changesEachTime: true)
         }
         #expect(error?.message.contains("[.sign") == false)
@@ -146,7 +146,7 @@ import Testing
         var request = HTTPRequest(url: url)
         request.shareResponse(by: "coalesce")
         request.shareResponse(by: "cache")
-        let error = #expect(throws: ChainOrderError.self) { try request.requireUnshared(by: "bearerAuth") }
+        let error = #expect(throws: TransportError.self) { try request.requireUnshared(by: "bearerAuth") }
         #expect(error?.message.contains("[.bearerAuth(…), .coalesce(…), .cache(…)]") == true)
     }
 
@@ -167,7 +167,7 @@ import Testing
             try request.identifyCaller(by: "apiUser", as: nil)
             return try await next(request)
         }
-        let error = await #expect(throws: ChainOrderError.self) { try await get([KeepsTheLast(), signedOut]) }
+        let error = await expectUnseenCaller { try await get([KeepsTheLast(), signedOut]) }
         #expect(error?.message.contains("apiUser") == true)
         #expect(stub.requests.isEmpty)
         #expect(try await get([signedOut, KeepsTheLast()]) == 200)
@@ -207,7 +207,7 @@ import Testing
                 return try await next(request)
             }
         }
-        let error = await #expect(throws: ChainOrderError.self) { try await get([KeepsTheLast(), adding("api_key")]) }
+        let error = await expectUnseenCaller { try await get([KeepsTheLast(), adding("api_key")]) }
         #expect(error?.message.contains("the query item api_key") == true)
         #expect(error?.description.contains("s3cr3t") == false)
         #expect(stub.requests.isEmpty)
@@ -231,7 +231,7 @@ import Testing
         }
         #expect(try await get([KeepsTheLast(), key]) == 200)
         // The declaration covers only the fields that the request had then, and none that is added later.
-        await #expect(throws: ChainOrderError.self) {
+        await expectUnseenCaller {
             try await get([KeepsTheLast(), key, Self.adding(.authorization, "Bearer a")])
         }
     }

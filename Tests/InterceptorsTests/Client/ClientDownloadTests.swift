@@ -27,14 +27,14 @@ import Testing
         try Data("old".utf8).write(to: file)
         let stub = StubTransport()
         stub.on(.get, "/v1/film.mp4", .status(404, body: "not here"))
-        let failure = await #expect(throws: DownloadError.self) {
+        let failure = await #expect(throws: DecodingFailure.self) {
             try await makeClient(stub).download("/film.mp4", to: file)
         }
         #expect(failure?.code == .unacceptedStatus)
         #expect(failure?.response?.status == 404)
         #expect(failure?.response?.body.bytes == Data("not here".utf8))
         #expect(failure?.errorDescription == "This could not be found.")
-        #expect(failure?.description.hasPrefix("DownloadError.unacceptedStatus: No file was saved, because") == true)
+        #expect(failure?.description.hasPrefix("DecodingFailure.unacceptedStatus: The server answered 404") == true)
         #expect(try Data(contentsOf: file) == Data("old".utf8))
     }
 
@@ -45,7 +45,7 @@ import Testing
         let stub = StubTransport()
         stub.on(.get, "https://other.example.com/film.mp4", .stream([Data("abcd".utf8)]))
         let error = await #expect(throws: TransportError.self) {
-            try await makeClient(stub).download(url, to: file, upTo: 3)
+            try await makeClient(stub).download(RequestTarget(url), to: file, upTo: 3)
         }
         #expect(error?.code == .bodyTooLarge)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)

@@ -153,7 +153,7 @@ import Testing
         let held = HeldTransport()
         let transfers = try world.launch(over: held)
         try await transfers.download(request(), to: world.file)
-        let error = await #expect(throws: DownloadError.self) {
+        let error = await #expect(throws: TransferError.self) {
             try await transfers.download(request(), to: world.file)
         }
         #expect(error?.code == .downloadInProgress && error?.sentNothing == true)

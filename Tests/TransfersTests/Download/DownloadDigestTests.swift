@@ -24,7 +24,7 @@ import Testing
         for (digest, right) in [(try other.sha256, try film.sha256), (try other.sha512, try film.sha512)] {
             let place = try Destination()
             try Data("old".utf8).write(to: place.file)
-            let error = await #expect(throws: DownloadError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await makeClient(RangedFile(film).stub())
                     .download("/film", to: place.file, resuming: resuming, expecting: digest)
             }
@@ -57,7 +57,7 @@ import Testing
             stub.on(.get, "/v1/wrong", .status(200, headers: fields, body: "abd"))
             let client = makeClient(stub)
             try await client.download("/right", to: place.file, resuming: resuming)
-            let error = await #expect(throws: DownloadError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await client.download("/wrong", to: place.file, resuming: resuming)
             }
             #expect(error?.code == .digestMismatch)
@@ -76,7 +76,7 @@ import Testing
             let client = makeClient(stub)
             try await client.download("/film", to: place.file, resuming: resuming, expecting: Data("abc".utf8).sha256)
             #expect(place.content == Data("abc".utf8))
-            let error = await #expect(throws: DownloadError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await client.download("/film", to: place.file, resuming: resuming, expecting: film.sha256)
             }
             #expect(error?.message.contains("not \(try film.sha256.hexadecimal)") == true)

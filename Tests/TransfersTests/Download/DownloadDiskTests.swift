@@ -128,7 +128,7 @@ import Testing
         let mount = try await SmallDisk.mount(kilobytes: kilobytes, at: place.folder.url)
         try #require(mount.status == 0, "\(mount.complaint)")
         let server = RangedFile(film)
-        let error = await #expect(throws: DownloadError.self) {
+        let error = await #expect(throws: TransferError.self) {
             try await makeClient(server.stub()).download("/film", to: place.file, resuming: resuming)
         }
         let content = place.content
@@ -160,7 +160,7 @@ import Testing
         }
         await begun.opened()
         task.cancel()
-        let busy = await #expect(throws: DownloadError.self) {
+        let busy = await #expect(throws: TransferError.self) {
             try await makeClient(RangedFile(film).stub()).download("/film", to: place.file, resuming: .acrossLaunches)
         }
         #expect(busy?.code == .downloadInProgress)
@@ -260,11 +260,11 @@ import Testing
         let client = makeClient(
             StubTransport { request in
                 try FileManager.default.removeItem(at: place.folder.file(".film.mp4.part-state"))
-                let error = await #expect(throws: DownloadError.self) {
+                let error = await #expect(throws: TransferError.self) {
                     try await makeClient(second).download("/film", to: place.file, resuming: .acrossLaunches)
                 }
                 #expect(error?.code == .downloadInProgress)
-                #expect(throws: DownloadError.self) { try DownloadResuming.removeParts(of: place.file) }
+                #expect(throws: TransferError.self) { try DownloadResuming.removeParts(of: place.file) }
                 return try await stub.send(request)
             }
         )

@@ -93,7 +93,7 @@ import Testing
         await server.requests(atLeast: 1)
         let state = place.folder.file(".film.mp4.part-state")
         while !hasCheckpoint(state) { await Task.yield() }
-        let busy = await #expect(throws: DownloadError.self) {
+        let busy = await #expect(throws: TransferError.self) {
             try await Client(interceptors: [])
                 .download(RequestTarget(server.url.appending(path: "file")), to: place.file, resuming: .acrossLaunches)
         }

@@ -24,7 +24,7 @@ import Testing
                     .download("/film", to: place.file, resuming: resuming, expecting: digest)
                 #expect(place.content == file.content(stub.requests.count - 1), "\(label)")
                 #expect(place.names == ["film.mp4"], "\(label)")
-            } catch is DownloadError {
+            } catch is TransferError {
                 #expect(file.lie != .nothing, "\(label)")
                 #expect(place.names.isEmpty, "\(label)")
             } catch is TransportError {

@@ -47,7 +47,7 @@ import Testing
     @Test(arguments: 0..<2) func contentThatStaysCodedIsNotSaved(extent: Int) async throws {
         let place = try Destination()
         let stub = coded(from: 1, decodes: false)
-        let error = await #expect(throws: DownloadError.self) {
+        let error = await #expect(throws: TransferError.self) {
             try await makeClient(stub).download("/film", to: place.file, resuming: .bothExtents[extent])
         }
         #expect(error?.code == .invalidResponse)
@@ -75,7 +75,7 @@ import Testing
             try await makeClient(stub).download("/film", to: place.file, resuming: once)
         }
         stub.enqueue(.status(status, headers: [.eTag: "\"0\""], body: "no film"))
-        let error = await #expect(throws: DownloadError.self) {
+        let error = await #expect(throws: TransferError.self) {
             try await makeClient(stub).download(
                 "/film",
                 to: place.file,

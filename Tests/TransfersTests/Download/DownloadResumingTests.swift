@@ -148,7 +148,7 @@ import Testing
             try await makeClient(stub).download("/film", to: place.file, resuming: once)
         }
         stub.enqueue(.status(503, body: "later"))
-        let failure = await #expect(throws: DownloadError.self) {
+        let failure = await #expect(throws: DecodingFailure.self) {
             try await makeClient(stub).download("/film", to: place.file, resuming: .bothExtents[1])
         }
         #expect(failure?.code == .unacceptedStatus)
@@ -173,7 +173,7 @@ import Testing
     @Test(arguments: 0..<2) func moreBytesThanAnnouncedEndTheCall(extent: Int) async throws {
         let place = try Destination()
         let stub = RangedFile(Data.letters(100), lie: .sendsMoreThanPromised).stub(cuts: [40])
-        let error = await #expect(throws: DownloadError.self) {
+        let error = await #expect(throws: TransferError.self) {
             try await makeClient(stub).download("/film", to: place.file, resuming: .bothExtents[extent])
         }
         #expect(error?.code == .invalidRange)
@@ -198,12 +198,12 @@ import Testing
         let second = StubTransport()
         let client = makeClient(
             StubTransport { request in
-                let error = await #expect(throws: DownloadError.self) {
+                let error = await #expect(throws: TransferError.self) {
                     try await makeClient(second).download("/film", to: place.file, resuming: .acrossLaunches)
                 }
                 #expect(error?.code == .downloadInProgress)
                 #expect(error?.localizedDescription == "The file is already being downloaded.")
-                #expect(throws: DownloadError.self) { try DownloadResuming.removeParts(of: place.file) }
+                #expect(throws: TransferError.self) { try DownloadResuming.removeParts(of: place.file) }
                 return try await stub.send(request)
             }
         )

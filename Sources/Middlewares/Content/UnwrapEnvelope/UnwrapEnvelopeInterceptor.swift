@@ -90,8 +90,7 @@ struct UnwrapEnvelopeInterceptor: Interceptor {
         } catch {
             guard let error = error as? TransportError, error.request == nil else { throw error }
             // The reader of a body doesn't know the request, so name it here.
-            let request = HTTPRequest(method: origin.method, url: origin.url)
-            throw TransportError(error.code, error.message, request: request, underlying: error.underlying)
+            throw error.withRequest(HTTPRequest(method: origin.method, url: origin.url))
         }
     }
 }

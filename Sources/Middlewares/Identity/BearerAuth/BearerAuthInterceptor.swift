@@ -85,7 +85,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// Put `bearerAuth` inside every interceptor that sends a request again with another token or to another URL
     /// (`retryOnUnauthorized`, `followRedirects`): each run then gets the current token. Put `bearerAuth` outside `sign`, which
     /// signs the whole request, and outside `cache` and `coalesce`, which must know whose request they see. Inside `cache` or
-    /// `coalesce`, it throws a `ChainOrderError` unless the request names a partition.
+    /// `coalesce`, it throws a `TransportError` unless the request names a partition.
     ///
     /// A request that already has an `Authorization` field keeps that field. To send a request without a token, set
     /// ``InterceptorsTransport/HTTPContext/authorization`` in its context.

@@ -95,7 +95,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// through the same chain carry no token.
     ///
     /// A cache belongs inside, where it tells users apart by their tokens. A cache outside needs the account as the request's
-    /// partition (`HTTPContext.cachePartition`); otherwise the request fails with a `ChainOrderError`. Nothing
+    /// partition (`HTTPContext.cachePartition`); otherwise the request fails with `HTTPErrorCode.sharedResponse`. Nothing
     /// checks that the token belongs to the named account: ``TokenStore`` with `.partition(by: tokens)` does.
     ///
     /// For a request that must not be sent (``CacheMode/offline``), the closure isn't called, because it may send a request to

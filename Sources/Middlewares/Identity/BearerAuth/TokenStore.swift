@@ -229,7 +229,7 @@ extension TokenStore {
     ///
     /// - Throws: ``AuthenticationError`` with ``InterceptorsTransport/HTTPErrorCode/unknownOrigin`` if neither the store nor the
     ///   request's client names an origin, ``InterceptorsTransport/HTTPErrorCode/signedOut``, ``InterceptorsTransport/HTTPErrorCode/invalidCredential``,
-    ///   ``InterceptorsTransport/HTTPErrorCode/refreshFailed``; `ChainOrderError` inside `cache` or `coalesce`; `CancellationError`.
+    ///   ``InterceptorsTransport/HTTPErrorCode/refreshFailed``; `TransportError` inside `cache` or `coalesce`; `CancellationError`.
     public func authorize(_ request: inout HTTPRequest) async throws { _ = try await addToken(to: &request) }
 
     /// Does what ``authorize(_:)`` does. Returns a note if the token isn't meant for the request's origin.

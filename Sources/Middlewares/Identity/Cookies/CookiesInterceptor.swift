@@ -65,7 +65,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// ## Order
     /// Put `cookies` inside `followRedirects`, so that each hop sends and sets its own cookies, and outside `sign` and
     /// `logging`. Put `cookies` outside `coalesce` and `cache`, which must know whose request they see: inside them, it throws
-    /// a `ChainOrderError`, even with an empty jar, unless the request names a partition. Without `cache` and `coalesce`,
+    /// a `TransportError`, even with an empty jar, unless the request names a partition. Without `cache` and `coalesce`,
     /// `cookies` may be inside `retry`: each attempt then carries the cookies that the previous attempt received.
     ///
     /// The jar ignores the cookies of a response from the cache, because it stored them when the response first arrived

@@ -12,7 +12,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// ## Order
     /// Put this interceptor inside `validateStatus` and `followRedirects`, and outside `retry`: it answers a 401 by running the
     /// rest of the chain again. Put it outside `coalesce` and `cache`, which must know whose request they see. Inside
-    /// `coalesce` or `cache`, this interceptor throws a `ChainOrderError` unless the request names a partition. With digest,
+    /// `coalesce` or `cache`, this interceptor throws a `TransportError` unless the request names a partition. With digest,
     /// a cache can find its responses again only by a partition.
     ///
     /// An interceptor that changes the URL or the content belongs outside this interceptor; only the transport may do so

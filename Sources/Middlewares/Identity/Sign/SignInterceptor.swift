@@ -60,7 +60,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///
     /// An outer `cache` or `coalesce` can serve one response to several requests, but can't see whose key signs a request. So
     /// name a partition (`HTTPContext.cachePartition`), or, if all users of the program share the key, pass
-    /// `identifiesCaller: false`. Otherwise the request fails with a `ChainOrderError`.
+    /// `identifiesCaller: false`. Otherwise the request fails with `HTTPErrorCode.sharedResponse`.
     ///
     /// ## Behaviour
     /// Requests to other origins pass unsigned. A request that should be signed but can't be isn't sent: it fails with the

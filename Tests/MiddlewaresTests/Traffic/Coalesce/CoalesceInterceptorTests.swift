@@ -101,7 +101,7 @@ struct CoalesceInterceptorTests {
         let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in .new }
         let server = Recorder()
         let chain = InterceptorChain([coalesce(), .bearerAuth(tokens)], transport: server)
-        let error = await #expect(throws: ChainOrderError.self) { try await chain.get() }
+        let error = await expectUnseenCaller { try await chain.get() }
         #expect(error?.code == .sharedResponse)
         #expect(error?.message.contains("[.bearerAuth(…), .coalesce(…)]") == true)
         #expect(server.requests.isEmpty)
@@ -113,7 +113,7 @@ struct CoalesceInterceptorTests {
         ]
         for (interceptor, order) in others {
             let chain = InterceptorChain([coalesce(), interceptor], transport: server)
-            let error = await #expect(throws: ChainOrderError.self) { try await chain.get() }
+            let error = await expectUnseenCaller { try await chain.get() }
             #expect(error?.code == .sharedResponse)
             #expect(error?.message.contains(order) == true)
             #expect(try await chain.get(url("https://elsewhere.example.com/")) == 200)
