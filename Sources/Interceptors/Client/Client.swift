@@ -48,22 +48,20 @@ public import Foundation
 ///
 /// A client is a `Transport` too: pass one wherever a chain or a transport is expected.
 public struct Client: Transport {
-    /// The chain that every request passes through.
-    public let chain: InterceptorChain
-    /// The URL that relative targets are appended to.
-    public let baseURL: URL?
-    /// Encodes the values of requests.
-    public let encoder: any BodyEncoder
-    /// Decodes the values of responses.
-    public let decoder: any BodyDecoder
-
-    private let base: Result<URLText, any Error>?
+    // Requests refer to it weakly.
+    private let settings: ClientSettings
     // Built once and shared by all requests whose own context is empty.
     private let context: HTTPContext
-    private let sender: RequestSender
-    // The sender refers to it weakly.
-    private let settings: ClientSettings
     private let caller: (any ObservedStep)?
+
+    /// The chain that every request passes through.
+    public var chain: InterceptorChain { settings.chain }
+    /// The URL that relative targets are appended to.
+    public var baseURL: URL? { settings.baseURL }
+    /// Encodes the values of requests.
+    public var encoder: any BodyEncoder { settings.encoder }
+    /// Decodes the values of responses.
+    public var decoder: any BodyDecoder { settings.decoder }
 
     /// Creates a client.
     ///
@@ -90,30 +88,16 @@ public struct Client: Transport {
         #if DEBUG
         FindingReport.write { chain.findings.map(\.description) }
         #endif
-        self.init(baseURL: baseURL, chain: chain, encoder: encoder, decoder: decoder)
+        self.init(ClientSettings(chain, baseURL, encoder, decoder))
     }
 
     /// - Parameter caller: the observed step for which the client makes its calls.
-    init(
-        baseURL: URL?,
-        chain: InterceptorChain,
-        encoder: any BodyEncoder,
-        decoder: any BodyDecoder,
-        caller: (any ObservedStep)? = nil
-    ) {
-        self.chain = chain
-        self.baseURL = baseURL
-        self.encoder = encoder
-        self.decoder = decoder
-        base = baseURL.map { url in Result { try URLText(base: url) } }
-        // Taken from the URL that requests will have, because the given base URL may spell its host in Unicode.
-        let origin = (try? base?.get().url(madeFrom: "")).flatMap(Origin.init)
-        settings = ClientSettings(chain, baseURL, encoder, decoder)
-        sender = RequestSender(origin: origin, settings: settings)
-        var context = HTTPContext.with(\.sender, sender)
+    init(_ settings: ClientSettings, for caller: (any ObservedStep)? = nil) {
+        self.settings = settings
+        self.caller = caller
+        var context = HTTPContext.with(\.sender, RequestSender(origin: settings.origin, settings: settings))
         if let caller { context.callingStep = caller }
         self.context = context
-        self.caller = caller
     }
 
     /// Sends a request through the chain and returns its response, whatever the status.
@@ -132,18 +116,14 @@ public struct Client: Transport {
         let given = request.context
         if given.sender == nil { FindingReport.write { chain.ungrantedWishes(of: given) } }
         #endif
-        request.context.sender = sender(after: request.context.sender)
+        // Without a base URL, the origin is that of the client that sent the request before.
+        let previous = settings.origin == nil ? request.context.clientOrigin : nil
+        request.context.sender = previous.map { RequestSender(origin: $0, settings: settings) } ?? context.sender
         if let caller { request.context.callingStep = caller }
         let validatesStatus = request.context.validatesStatus
         var response = try await chain.send(request)
         if !validatesStatus { response.context.isStatusAccepted = true }
         return response
-    }
-
-    /// This client as a request's sender. Without a base URL, the origin is that of the client that sent the request before.
-    private func sender(after previous: RequestSender?) -> RequestSender {
-        guard sender.origin == nil, let origin = previous?.origin else { return sender }
-        return RequestSender(origin: origin, settings: settings)
     }
 
     /// Sends an endpoint's request and returns the response, whatever the status.
@@ -226,7 +206,7 @@ extension Client {
         var parts: URLText
         if URLText.isAbsolute(target.text) {
             parts = try URLText(absolute: target.text)
-        } else if let base {
+        } else if let base = settings.base {
             parts = try base.get().joined(with: target.text)
         } else {
             throw URLText.failure("is a relative URL, and the client has no base URL to put before it", target.text)
@@ -236,16 +216,11 @@ extension Client {
     }
 }
 
-extension Client: ObservableTransport {
-    var observer: (any ChainObserver)? { chain.observer }
-
-    func observed(by observer: any ChainObserver) -> any Transport {
-        let chain = InterceptorChain(chain.interceptors, transport: chain.transport, observer: observer)
-        return Client(baseURL: baseURL, chain: chain, encoder: encoder, decoder: decoder, caller: caller)
+extension Client: ChainedTransport {
+    func with(_ chain: InterceptorChain) -> Client {
+        Client(ClientSettings(chain, baseURL, encoder, decoder), for: caller)
     }
 }
-
-extension Client: ChainedTransport {}
 
 extension Client: ForwardingTransport {
     package var targets: [any Transport]? { [chain] }

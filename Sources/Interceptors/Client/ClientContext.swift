@@ -3,9 +3,6 @@ extension HTTPContext {
     private enum ClientFieldsKey: HTTPContextKey { static var defaultValue: HTTPFields { HTTPFields() } }
     private enum ValidatesStatusKey: HTTPContextKey { static var defaultValue: Bool { true } }
     private enum StatusAcceptedKey: HTTPContextKey { static var defaultValue: Bool { false } }
-    private enum RemainingTimeKey: HTTPContextKey {
-        static var defaultValue: (@Sendable () -> Duration)? { nil }
-    }
     private enum DecodingObserversKey: HTTPContextKey {
         static var defaultValue: [@Sendable (DecodingFailure) -> Void] { [] }
     }
@@ -24,7 +21,7 @@ extension HTTPContext {
     }
 
     /// On a request: the ``Client`` that made it, as long as the caller keeps that client. `nil` without a client.
-    package var client: Client? { sender?.settings?.client(for: observedStep) }
+    package var client: Client? { sender?.settings.map { Client($0, for: observedStep) } }
 
     /// On a request: an object that keeps ``client``, for work on the request that goes on without the caller.
     package var clientOwner: (any AnyObject & Sendable)? { sender?.settings }
@@ -58,13 +55,6 @@ extension HTTPContext {
     public var isStatusAccepted: Bool {
         get { self[StatusAcceptedKey.self] }
         set { self[StatusAcceptedKey.self] = newValue }
-    }
-
-    /// On a request: returns the time until the caller's deadline; `nil` without one. A download then begins no wait that ends
-    /// after the deadline.
-    package var remainingTime: (@Sendable () -> Duration)? {
-        get { self[RemainingTimeKey.self] }
-        set { self[RemainingTimeKey.self] = newValue }
     }
 
     /// On a response: adds a closure to call if a typed call of a ``Client`` can't decode the response. Interceptors don't see

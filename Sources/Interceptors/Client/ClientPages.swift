@@ -29,9 +29,22 @@ extension Client {
         headers: HTTPFields = HTTPFields(),
         context: HTTPContext = HTTPContext(),
         next: NextPage<Page>
-    ) -> Pages<Page> {
+    ) -> some AsyncSequence<Page, any Error> & Sendable {
         let first = EndpointRequest<Page>.get(path, query: query, headers: headers, context: context)
-        return Pages(client: self, first: first, next: next)
+        return UnfoldingSequence(from: { Optional(first) }) { request in
+            guard var following = request else { return nil }
+            // Set back only after a page, so that nothing follows an error or the end.
+            request = nil
+            let sent = try await makeRequest(following)
+            let url = sent.url
+            let (page, response) = try await response(to: sent, as: Page.self)
+            if let target = try next.url(after: page, response, from: response.url ?? url) {
+                following.path = RequestTarget(target)
+                following.query = HTTPQuery()
+                request = following
+            }
+            return page
+        }
     }
 }
 
@@ -69,38 +82,4 @@ public struct NextPage<Page: Sendable>: Sendable {
         guard target.absoluteString != url.absoluteString else { throw refused("leads to the same page again") }
         return target
     }
-}
-
-/// The pages of a list: see ``Client/pages(_:as:query:headers:context:next:)``.
-public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
-    let client: Client
-    let first: EndpointRequest<Page>
-    let next: NextPage<Page>
-
-    /// Fetches one page after the other.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        private let client: Client
-        private let next: NextPage<Page>
-        private var request: EndpointRequest<Page>?
-
-        init(_ pages: Pages) { (client, next, request) = (pages.client, pages.next, pages.first) }
-
-        /// Fetches the next page; `nil` after the last one, or after an error.
-        public mutating func next() async throws -> Page? {
-            guard var request else { return nil }
-            self.request = nil
-            let sent = try await client.makeRequest(request)
-            let url = sent.url
-            let (page, response) = try await client.response(to: sent, as: Page.self)
-            if let target = try next.url(after: page, response, from: response.url ?? url) {
-                request.path = RequestTarget(target)
-                request.query = HTTPQuery()
-                self.request = request
-            }
-            return page
-        }
-    }
-
-    /// Starts at the first page.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 }

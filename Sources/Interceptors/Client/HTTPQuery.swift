@@ -8,7 +8,7 @@ public protocol HTTPQueryValue: Sendable {
 
 extension Array: HTTPQueryValue where Element: URLValue {
     /// Adds the texts of the elements as a list, in the query's ``HTTPQuery/ArrayFormat``.
-    public func append(to query: inout HTTPQuery, as name: String) { query.append(name, .list(map(\.urlText))) }
+    public func append(to query: inout HTTPQuery, as name: String) { query.append(name, map(\.urlText), isList: true) }
 }
 
 /// The query of a URL, or the fields of a form: names and values in order, percent-encoded strictly.
@@ -27,13 +27,6 @@ extension Array: HTTPQueryValue where Element: URLValue {
 /// Only the unreserved characters of RFC 3986 §2.3 stay unchanged (letters, digits, `-`, `.`, `_`, `~`). A space becomes `%20`
 /// and a plus sign `%2B`, so servers that read `+` as a space see the right value. Names may repeat; order is kept.
 public struct HTTPQuery: Sendable, Hashable {
-    /// A value's text, or a list of texts.
-    enum Content: Sendable, Hashable {
-        case single(String)
-        /// The texts of a list, written in the query's ``ArrayFormat``.
-        case list([String])
-    }
-
     /// The way arrays are written. An empty array is left out.
     public struct ArrayFormat: Sendable, Hashable {
         private enum Kind { case repeated, brackets, indexed, commaSeparated }
@@ -61,14 +54,9 @@ public struct HTTPQuery: Sendable, Hashable {
 
     private struct Item: Sendable, Hashable {
         let name: String
-        let content: Content
-
-        var texts: [String] {
-            switch content {
-            case .single(let text): [text]
-            case .list(let texts): texts
-            }
-        }
+        let texts: [String]
+        /// Whether the texts are written in the query's ``ArrayFormat``; otherwise there is one.
+        let isList: Bool
     }
 
     private var items: [Item] = []
@@ -76,26 +64,16 @@ public struct HTTPQuery: Sendable, Hashable {
     private let spacesAsPlus: Bool
 
     /// Creates an empty query that repeats the names of arrays and writes a space as `%20`.
-    public init() { self.init(arrays: .repeated) }
+    public init() { self.init([:]) }
 
-    /// Creates an empty query with other formats.
-    ///
-    /// - Parameters:
-    ///   - arrays: the way arrays are written.
-    ///   - spacesAsPlus: whether a space is written as `+`, as HTML forms write it; by default as `%20`, which every server reads
-    ///     as a space.
-    public init(arrays: ArrayFormat = .repeated, spacesAsPlus: Bool = false) {
-        self.arrays = arrays
-        self.spacesAsPlus = spacesAsPlus
-    }
-
-    /// Creates a query with the same items and other formats: `HTTPQuery(["id": [1, 2]], arrays: .brackets)`.
+    /// Creates a query with the items of another one, by default none: `HTTPQuery(["id": [1, 2]], arrays: .brackets)`.
     ///
     /// - Parameters:
     ///   - query: the items.
-    ///   - arrays: how an array is written.
-    ///   - spacesAsPlus: whether a space is written as `+`; by default as `%20`.
-    public init(_ query: HTTPQuery, arrays: ArrayFormat = .repeated, spacesAsPlus: Bool = false) {
+    ///   - arrays: the way arrays are written; by default their name is repeated.
+    ///   - spacesAsPlus: whether a space is written as `+`, as HTML forms write it; by default as `%20`, which every server reads
+    ///     as a space.
+    public init(_ query: HTTPQuery = [:], arrays: ArrayFormat = .repeated, spacesAsPlus: Bool = false) {
         items = query.items
         self.arrays = arrays
         self.spacesAsPlus = spacesAsPlus
@@ -128,7 +106,9 @@ public struct HTTPQuery: Sendable, Hashable {
         value?.append(to: &self, as: name)
     }
 
-    mutating func append(_ name: String, _ content: Content) { items.append(Item(name: name, content: content)) }
+    mutating func append(_ name: String, _ texts: [String], isList: Bool) {
+        items.append(Item(name: name, texts: texts, isList: isList))
+    }
 
     /// Adds the items of another query at the end, in this query's formats.
     public mutating func append(contentsOf query: HTTPQuery) { items += query.items }
@@ -149,9 +129,8 @@ public struct HTTPQuery: Sendable, Hashable {
         set {
             let index = items.firstIndex { $0.name == name } ?? items.endIndex
             items.removeAll { $0.name == name }
-            guard let first = newValue.first else { return }
-            let content: Content = newValue.count == 1 ? .single(first) : .list(newValue)
-            items.insert(Item(name: name, content: content), at: index)
+            guard !newValue.isEmpty else { return }
+            items.insert(Item(name: name, texts: newValue, isList: newValue.count > 1), at: index)
         }
     }
 
@@ -159,17 +138,10 @@ public struct HTTPQuery: Sendable, Hashable {
     public var isEmpty: Bool { encoded.isEmpty }
 
     /// The query as it appears in a URL after the `?`.
-    public var encoded: String {
-        if items.isEmpty { return "" }
-        return items.flatMap { pairs(of: $0) }.joined(separator: "&")
-    }
+    public var encoded: String { items.flatMap(pairs).joined(separator: "&") }
 
     private func pairs(of item: Item) -> [String] {
-        let name = component(item.name)
-        return switch item.content {
-        case .single(let text): ["\(name)=\(component(text))"]
-        case .list(let texts): arrays.pairs(name, texts.map(component))
-        }
+        (item.isList ? arrays : .repeated).pairs(component(item.name), item.texts.map(component))
     }
 
     private func component(_ text: String) -> String {
@@ -181,7 +153,7 @@ public struct HTTPQuery: Sendable, Hashable {
 extension HTTPQuery: ExpressibleByDictionaryLiteral {
     /// Creates a query from the literal's items in order, leaving out items whose value is `nil`. Names may repeat.
     public init(dictionaryLiteral elements: (String, (any HTTPQueryValue)?)...) {
-        self.init()
+        (arrays, spacesAsPlus) = (.repeated, false)
         for (name, value) in elements { append(name, value) }
     }
 }

@@ -86,34 +86,31 @@ public struct HTTPQueryEncoder: Sendable {
     /// `Data` is written as base64. A number isn't formatted for a locale.
     /// - Throws: `EncodingError.invalidValue` if the value has no named members, and the value's own errors.
     public func encode(_ value: some Encodable) throws -> HTTPQuery {
-        let node = try QueryNode.encoding(value, self, [])
-        var query = HTTPQuery(arrays: arrays, spacesAsPlus: spacesAsPlus)
-        guard case .members? = node.content else {
+        let texts = QueryTexts()
+        try QueryValueEncoder(texts: texts, options: self, path: [], codingPath: []).encode(any: value)
+        guard texts.all.allSatisfy({ $0.path.first?.isMember ?? false }) else {
             let problem = "A query consists of names and values, and the value has no names."
             throw EncodingError.invalidValue(value, .init(codingPath: [], debugDescription: problem))
         }
-        for (name, member) in node.members { append(member, as: name, to: &query) }
+        var query = HTTPQuery(arrays: arrays, spacesAsPlus: spacesAsPlus)
+        var rest = texts.all[...]
+        while let (path, text) = rest.first {
+            let array = path.dropLast()
+            let siblings = path.last == .element(0) ? rest.prefix { $0.path.starts(with: array) } : []
+            if !siblings.isEmpty, siblings.allSatisfy({ $0.path.count == path.count }) {
+                query.append(name(of: array), siblings.compactMap { $0.text ?? nilText })
+                rest.removeFirst(siblings.count)
+            } else {
+                query.append(name(of: path[...]), text ?? nilText)
+                rest.removeFirst()
+            }
+        }
         return query
     }
 
-    func text(of flag: Bool) -> String { boolsAsNumbers ? (flag ? "1" : "0") : "\(flag)" }
-
-    private func nested(_ inner: String, in outer: String) -> String {
-        nestsWithDots ? "\(outer).\(inner)" : "\(outer)[\(inner)]"
-    }
-
-    private func append(_ node: QueryNode, as name: String, to query: inout HTTPQuery) {
-        switch node.content {
-        case nil: query.append(name, nilText)
-        case .text(let text)?: query.append(name, text)
-        case .members?:
-            for (inner, member) in node.members { append(member, as: nested(inner, in: name), to: &query) }
-        case .elements?:
-            let elements = node.elements
-            if elements.allSatisfy({ $0.content == nil || $0.text != nil }) {
-                return query.append(name, elements.compactMap { $0.content == nil ? nilText : $0.text })
-            }
-            for (index, element) in elements.enumerated() { append(element, as: "\(name)[\(index)]", to: &query) }
+    private func name(of path: ArraySlice<QueryTexts.Step>) -> String {
+        path.dropFirst().reduce(path.first?.name ?? "") { outer, step in
+            nestsWithDots && step.isMember ? "\(outer).\(step.name)" : "\(outer)[\(step.name)]"
         }
     }
 }

@@ -23,24 +23,19 @@ final class RequestSender: Sendable {
     }
 }
 
-/// The values that a client was made with.
+/// The values that a client was made with, shared by its copies.
 final class ClientSettings: Sendable {
-    private let chain: InterceptorChain
-    private let baseURL: URL?
-    private let encoder: any BodyEncoder
-    private let decoder: any BodyDecoder
+    let chain: InterceptorChain
+    let baseURL: URL?
+    let encoder: any BodyEncoder
+    let decoder: any BodyDecoder
+    let base: Result<URLText, any Error>?
+    /// Taken from the URL that requests will have, because the given base URL may spell its host in Unicode.
+    let origin: Origin?
 
     init(_ chain: InterceptorChain, _ baseURL: URL?, _ encoder: any BodyEncoder, _ decoder: any BodyDecoder) {
-        self.chain = chain
-        self.baseURL = baseURL
-        self.encoder = encoder
-        self.decoder = decoder
-    }
-
-    /// A client with these values and the same chain.
-    ///
-    /// - Parameter caller: the observed step for which the client makes its calls.
-    func client(for caller: (any ObservedStep)?) -> Client {
-        Client(baseURL: baseURL, chain: chain, encoder: encoder, decoder: decoder, caller: caller)
+        (self.chain, self.baseURL, self.encoder, self.decoder) = (chain, baseURL, encoder, decoder)
+        base = baseURL.map { url in Result { try URLText(base: url) } }
+        origin = (try? base?.get().url(madeFrom: "")).flatMap(Origin.init)
     }
 }

@@ -21,7 +21,7 @@ public protocol URLValue: HTTPQueryValue {
 
 extension URLValue {
     /// Adds the value's text.
-    public func append(to query: inout HTTPQuery, as name: String) { query.append(name, .single(urlText)) }
+    public func append(to query: inout HTTPQuery, as name: String) { query.append(name, [urlText], isList: false) }
 }
 
 extension URLValue where Self: LosslessStringConvertible {
