@@ -55,7 +55,10 @@ struct ExchangeCapture: Sendable {
         exchange.response?.omission = request.omission
         let body = response.body
         let capture = StreamCapture(exchange, response.context.trailers, limit: limit, sink)
-        response.body = .oneShot(CapturedChunks(body: body, capture: capture, time: time), length: body.length) {
+        let chunks = UnfoldingSequence(from: { body.makeAsyncIterator() }) { chunks in
+            try await capture.next(of: &chunks, time)
+        }
+        response.body = .oneShot(chunks, length: body.length) {
             body.discard()
             capture.end(.discarded)
         }
@@ -153,6 +156,29 @@ private final class StreamCapture: Sendable {
         sink(outcome, done)
     }
 
+    /// Reads and captures the next chunk of the content.
+    func next(of chunks: inout HTTPBody.AsyncIterator, _ time: TimeSource) async throws -> Data? {
+        // Measures the wait for the chunk, without the time that the reader takes for the one before.
+        let stopwatch = time.stopwatch()
+        do {
+            if let chunk = try await chunks.next() {
+                append(chunk, after: stopwatch.elapsed())
+                return chunk
+            }
+        } catch {
+            await endAndWait(RecordedExchange.Failure(error) ?? .discarded)
+            throw error
+        }
+        await endAndWait(nil)
+        return nil
+    }
+
+    private func endAndWait(_ failure: RecordedExchange.Failure?) async {
+        await withCheckedContinuation { continuation in
+            end(failure) { continuation.resume() }
+        }
+    }
+
     private func close(_ failure: RecordedExchange.Failure?) -> ExchangeCapture.Outcome? {
         state.withLock { state in
             guard state.isOpen else { return nil }
@@ -162,49 +188,6 @@ private final class StreamCapture: Sendable {
             if failure == nil { state.exchange.response?.trailers = trailers?.fields }
             state.chunks = ChunkBuffer()
             return .exchange(state.exchange)
-        }
-    }
-}
-
-/// A content that is captured while it is read.
-private struct CapturedChunks: AsyncSequence, Sendable {
-    let body: HTTPBody
-    let capture: StreamCapture
-    let time: TimeSource
-
-    func makeAsyncIterator() -> Iterator {
-        Iterator(chunks: body.makeAsyncIterator(), capture: capture, time: time)
-    }
-
-    struct Iterator: AsyncIteratorProtocol {
-        var chunks: HTTPBody.AsyncIterator
-        let capture: StreamCapture
-        let time: TimeSource
-
-        mutating func next() async throws -> Data? { try await next(isolation: #isolation) }
-
-        mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
-            // Measures the wait for the chunk, without the time that the reader takes for the one before.
-            let stopwatch = time.stopwatch()
-            let failure: RecordedExchange.Failure?
-            do {
-                if let chunk = try await chunks.next(isolation: actor) {
-                    capture.append(chunk, after: stopwatch.elapsed())
-                    return chunk
-                }
-                failure = nil
-            } catch {
-                await end(RecordedExchange.Failure(error) ?? .discarded, isolation: actor)
-                throw error
-            }
-            await end(failure, isolation: actor)
-            return nil
-        }
-
-        private func end(_ failure: RecordedExchange.Failure?, isolation actor: isolated (any Actor)?) async {
-            await withCheckedContinuation(isolation: actor) { continuation in
-                capture.end(failure) { continuation.resume() }
-            }
         }
     }
 }

@@ -103,47 +103,27 @@ private final class BodyReading: @unchecked Sendable {
         }
     }
 
-    /// The next chunk after the beginning.
-    func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
-        try await iterator.next(isolation: actor)
-    }
-
     /// A body with the chunks that were read, and then the rest, or the failure.
     func rest(_ end: End, length: Int64?) -> HTTPBody {
         switch end {
         case .end:
-            return .restartable(length: length) { [chunks] in ReadChunks(chunks: chunks) }
+            let chunks = chunks { nil }
+            return .restartable(length: length) { chunks }
         case .limit:
-            return .oneShot(ReadChunks(chunks: chunks, rest: self), length: length) { [body] in
-                body.discard()
-            }
+            return .oneShot(chunks { try await self.iterator.next() }, length: length) { [body] in body.discard() }
         case .failure(let error):
-            return .restartable(length: length) { [chunks] in ReadChunks(chunks: chunks, failure: error) }
+            let chunks = chunks { throw error }
+            return .restartable(length: length) { chunks }
         }
     }
-}
 
-/// Chunks in memory, and then the rest of a stream, or a failure.
-private struct ReadChunks: AsyncSequence, Sendable {
-    let chunks: [Data]
-    var rest: BodyReading?
-    var failure: (any Error)?
-
-    func makeAsyncIterator() -> Iterator { Iterator(source: self) }
-
-    struct Iterator: AsyncIteratorProtocol {
-        let source: ReadChunks
-        var index = 0
-
-        mutating func next() async throws -> Data? { try await next(isolation: #isolation) }
-
-        mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
-            if index < source.chunks.count {
-                defer { index += 1 }
-                return source.chunks[index]
-            }
-            if let failure = source.failure { throw failure }
-            return try await source.rest?.next(isolation: actor)
+    /// The chunks in memory, and then those of a closure.
+    private func chunks(
+        then rest: @escaping @Sendable () async throws -> Data?
+    ) -> UnfoldingSequence<ArraySlice<Data>, Data> {
+        UnfoldingSequence(from: { [chunks] in chunks[...] }) { chunks in
+            if let chunk = chunks.popFirst() { return chunk }
+            return try await rest()
         }
     }
 }

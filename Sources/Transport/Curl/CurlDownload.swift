@@ -91,7 +91,8 @@ final class CurlDownload: Sendable {
 
     func body(length: Int64?) -> HTTPBody {
         let handle = CurlDownloadHandle(self)
-        return .oneShot(CurlDownloadSequence(handle: handle), length: length) { handle.download.abandon() }
+        let chunks = UnfoldingSequence(from: { handle }) { handle in try await handle.download.next() }
+        return .oneShot(chunks, length: length) { handle.download.abandon() }
     }
 
     /// Called by the loop with a piece of the body. `.full` means that the piece wasn't stored, and that libcurl must offer
@@ -193,15 +194,5 @@ private final class CurlDownloadHandle: Sendable {
     let download: CurlDownload
     init(_ download: CurlDownload) { self.download = download }
     deinit { download.abandon() }
-}
-
-private struct CurlDownloadSequence: AsyncSequence, Sendable {
-    struct AsyncIterator: AsyncIteratorProtocol {
-        let handle: CurlDownloadHandle
-        func next() async throws -> Data? { try await handle.download.next() }
-    }
-
-    let handle: CurlDownloadHandle
-    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(handle: handle) }
 }
 #endif

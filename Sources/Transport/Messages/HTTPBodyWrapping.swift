@@ -45,7 +45,7 @@ extension HTTPBody {
     /// response, stays in memory if you replace the body instead:
     /// `if let bytes = body.bytes { body = HTTPBody(transform(bytes)) }`.
     public func map(_ transform: @escaping @Sendable (_ chunk: Data) throws -> Data) -> HTTPBody {
-        wrapped { MappedChunks(body: $0, transform: transform) }
+        unfolded { chunks in try await chunks.next().map(transform) }
     }
 
     // Two overloads and `@concurrent` make Swift prefer these methods to `AsyncSequence.map`. A body made from a mapped
@@ -53,7 +53,18 @@ extension HTTPBody {
     /// A body with each chunk replaced by the result of an asynchronous closure, which runs off the reader's actor. See the method
     /// with a synchronous closure.
     public func map(_ transform: @escaping @Sendable @concurrent (_ chunk: Data) async throws -> Data) -> HTTPBody {
-        wrapped { MappedChunks(body: $0, transform: transform) }
+        unfolded { chunks in
+            guard let chunk = try await chunks.next() else { return nil }
+            return try await transform(chunk)
+        }
+    }
+
+    /// A body whose chunks a closure makes from those of this body, as they are read.
+    package func unfolded(
+        length: Int64? = nil,
+        _ next: @escaping @Sendable (inout AsyncIterator) async throws -> Data?
+    ) -> HTTPBody {
+        wrapped(length: length) { body in UnfoldingSequence(from: { body.makeAsyncIterator() }, step: next) }
     }
 
     /// A body with this body's content that calls an action once, when it no longer holds its source.
@@ -88,7 +99,20 @@ extension HTTPBody {
             return self
         }
         let end = BodyEnd(action)
-        return .oneShot(EndingChunks(body: self, end: end), length: length) {
+        let chunks = UnfoldingSequence(from: { makeAsyncIterator() }) { chunks in
+            do {
+                if let chunk = try await chunks.next() {
+                    end.add(chunk)
+                    return chunk
+                }
+            } catch {
+                end.reached(after: error)
+                throw error
+            }
+            end.reached(after: nil)
+            return nil
+        }
+        return .oneShot(chunks, length: length) {
             discard()
             end.reached(after: CancellationError())
         }
@@ -110,52 +134,5 @@ private final class BodyEnd: Sendable {
     func reached(after error: (any Error)?) {
         if isReached.exchange(true, ordering: .acquiringAndReleasing) { return }
         action(count.load(ordering: .relaxed), error)
-    }
-}
-
-private struct EndingChunks: AsyncSequence, Sendable {
-    let body: HTTPBody
-    let end: BodyEnd
-
-    func makeAsyncIterator() -> Iterator { Iterator(chunks: body.makeAsyncIterator(), end: end) }
-
-    struct Iterator: AsyncIteratorProtocol {
-        var chunks: HTTPBody.AsyncIterator
-        let end: BodyEnd
-
-        mutating func next() async throws -> Data? { try await next(isolation: #isolation) }
-
-        mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
-            do {
-                if let chunk = try await chunks.next(isolation: actor) {
-                    end.add(chunk)
-                    return chunk
-                }
-            } catch {
-                end.reached(after: error)
-                throw error
-            }
-            end.reached(after: nil)
-            return nil
-        }
-    }
-}
-
-private struct MappedChunks: AsyncSequence, Sendable {
-    let body: HTTPBody
-    let transform: @Sendable (Data) async throws -> Data
-
-    func makeAsyncIterator() -> Iterator { Iterator(chunks: body.makeAsyncIterator(), transform: transform) }
-
-    struct Iterator: AsyncIteratorProtocol {
-        var chunks: HTTPBody.AsyncIterator
-        let transform: @Sendable (Data) async throws -> Data
-
-        mutating func next() async throws -> Data? { try await next(isolation: #isolation) }
-
-        mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
-            guard let chunk = try await chunks.next(isolation: actor) else { return nil }
-            return try await transform(chunk)
-        }
     }
 }

@@ -154,9 +154,7 @@ extension MultipartFormData {
 }
 
 /// Several bodies concatenated into one.
-private struct JoinedBodies: AsyncSequence, Sendable {
-    typealias Element = Data
-
+private struct JoinedBodies {
     // Longer pieces aren't copied.
     private static let longestCopied = 64 * 1024
 
@@ -187,11 +185,11 @@ private struct JoinedBodies: AsyncSequence, Sendable {
 
     private var stream: HTTPBody {
         guard bodies.allSatisfy(\.isRestartable) else {
-            return .oneShot(self, length: length) { [bodies] in
+            return .oneShot(chunks, length: length) { [bodies] in
                 for body in bodies { body.discard() }
             }
         }
-        return .restartable(length: length) { self }
+        return .restartable(length: length) { [chunks] in chunks }
     }
 
     // A stream's announced length can be any number, so the sum may overflow.
@@ -203,21 +201,12 @@ private struct JoinedBodies: AsyncSequence, Sendable {
         }
     }
 
-    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(rest: bodies[...]) }
-
-    struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate var rest: ArraySlice<HTTPBody>
-        private var current = HTTPBody.empty.makeAsyncIterator()
-
-        fileprivate init(rest: ArraySlice<HTTPBody>) { self.rest = rest }
-
-        mutating func next() async throws -> Data? { try await next(isolation: #isolation) }
-
-        mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
+    private var chunks: UnfoldingSequence<(rest: ArraySlice<HTTPBody>, current: HTTPBody.AsyncIterator), Data> {
+        UnfoldingSequence(from: { [bodies] in (bodies[...], HTTPBody.empty.makeAsyncIterator()) }) { state in
             while true {
-                if let chunk = try await current.next(isolation: actor) { return chunk }
-                guard let body = rest.popFirst() else { return nil }
-                current = body.makeAsyncIterator()
+                if let chunk = try await state.current.next() { return chunk }
+                guard let body = state.rest.popFirst() else { return nil }
+                state.current = body.makeAsyncIterator()
             }
         }
     }

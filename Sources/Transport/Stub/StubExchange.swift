@@ -130,7 +130,24 @@ package enum StubExchange {
         _ close: @escaping @Sendable () -> Void
     ) -> HTTPBody {
         let progress = StubProgress(request.context.downloadProgress, total: body.length)
-        return .oneShot(StubStream(body: body, progress: progress, end: end, close: close), length: body.length) {
+        let chunks = UnfoldingSequence(from: { (body.makeAsyncIterator(), progress) }) { state in
+            do {
+                try Task.checkCancellation()
+                if let chunk = try await state.0.next() {
+                    state.1.add(chunk.count)
+                    return chunk
+                }
+            } catch {
+                // A cancelled reader discards the rest, as closing a connection would.
+                body.discard()
+                close()
+                throw error
+            }
+            end()
+            close()
+            return nil
+        }
+        return .oneShot(chunks, length: body.length) {
             body.discard()
             close()
         }
@@ -150,8 +167,7 @@ extension StubAnswer {
         case .file(let url):
             return response(try HTTPBody(file: url))
         case .chunks(let chunks, let failure):
-            let stream = StubChunks(chunks: chunks, failure: failure, pace: pace)
-            return response(.restartable { stream })
+            return response(pace.chunks(chunks, failure))
         case .failure(let error):
             throw error
         case .never:

@@ -57,31 +57,20 @@ struct StubPace: Sendable {
     }
 }
 
-/// Chunks with a wait before each.
-struct StubChunks: AsyncSequence, Sendable {
-    let chunks: [StubAnswer.Chunk]
-    let failure: (any Error)?
-    let pace: StubPace
-
-    func makeAsyncIterator() -> Iterator { Iterator(stream: self, pace: pace) }
-
-    struct Iterator: AsyncIteratorProtocol {
-        let stream: StubChunks
-        var pace: StubPace
-        var index = 0
-
-        mutating func next() async throws -> Data? { try await next(isolation: #isolation) }
-
-        mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
-            try Task.checkCancellation()
-            guard index < stream.chunks.count else {
-                if let failure = stream.failure { throw failure }
-                return nil
+extension StubPace {
+    /// Chunks with a wait before each, and the failure after them.
+    func chunks(_ chunks: [StubAnswer.Chunk], _ failure: (any Error)?) -> HTTPBody {
+        .restartable {
+            UnfoldingSequence(from: { (pace: self, rest: chunks[...]) }) { state in
+                try Task.checkCancellation()
+                guard let chunk = state.rest.first else {
+                    if let failure { throw failure }
+                    return nil
+                }
+                try await state.pace.wait(chunk.pause)
+                state.rest.removeFirst()
+                return chunk.bytes
             }
-            let chunk = stream.chunks[index]
-            try await pace.wait(chunk.pause)
-            index += 1
-            return chunk.bytes
         }
     }
 }

@@ -68,7 +68,9 @@ final class SessionTransfer: Sendable {
     }
 
     private func streamedBody(length: Int64?) -> HTTPBody {
-        .oneShot(StreamedContent(self), length: length) { [self] in discard() }
+        let content = StreamedContent(self)
+        let chunks = UnfoldingSequence(from: { content }) { content in try await content.nextChunk() }
+        return .oneShot(chunks, length: length) { [self] in discard() }
     }
 }
 

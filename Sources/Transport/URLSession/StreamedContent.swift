@@ -1,31 +1,12 @@
 internal import Foundation
 
-/// The content of a streamed response, which can be read once. The transfer ends when nothing can read the content any more.
-final class StreamedContent: AsyncSequence, Sendable {
-    typealias Element = Data
+/// Retained by the content of a streamed response and its iterators. The transfer ends when nothing can read the content any more.
+final class StreamedContent: Sendable {
+    private let transfer: SessionTransfer
 
-    private let reading: Reading
+    init(_ transfer: SessionTransfer) { self.transfer = transfer }
 
-    init(_ transfer: SessionTransfer) { reading = Reading(transfer) }
+    deinit { transfer.discard() }
 
-    func makeAsyncIterator() -> Iterator { Iterator(reading: reading) }
-
-    struct Iterator: AsyncIteratorProtocol {
-        fileprivate let reading: Reading
-
-        func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
-            try await reading.transfer.nextChunk()
-        }
-
-        func next() async throws -> Data? { try await reading.transfer.nextChunk() }
-    }
-
-    /// Retained by the content and its iterators. The last release ends the transfer.
-    fileprivate final class Reading: Sendable {
-        let transfer: SessionTransfer
-
-        init(_ transfer: SessionTransfer) { self.transfer = transfer }
-
-        deinit { transfer.discard() }
-    }
+    func nextChunk() async throws -> Data? { try await transfer.nextChunk() }
 }

@@ -43,7 +43,7 @@ struct CompressRequestInterceptor: Interceptor {
             let compressed = try await Self.compressed(bytes, level: level)
             return compressed.map { HTTPBody($0) }
         }
-        return body.wrapped { [level] in GzipChunks(body: $0, level: level) }
+        return body.gzipped(level: level)
     }
 
     // Compression takes time, so it leaves the caller's actor.

@@ -82,39 +82,31 @@ final class GzipStream: Sendable {
     }
 }
 
-/// A body whose chunks are compressed as they are read.
-struct GzipChunks: AsyncSequence, Sendable {
-    let body: HTTPBody
-    let level: Int
-
-    struct Iterator: AsyncIteratorProtocol {
-        var chunks: HTTPBody.AsyncIterator
-        let stream: GzipStream?
-        var hasEnded = false
-
-        mutating func next() async throws -> Data? { try await next(isolation: #isolation) }
-
-        mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
-            guard let stream else {
-                throw TransportError(.transportFailed, "There is no memory to compress the request's body.")
+extension HTTPBody {
+    /// A body whose chunks are compressed as they are read.
+    func gzipped(level: Int) -> HTTPBody {
+        wrapped { body in
+            UnfoldingSequence(from: { (body.makeAsyncIterator(), GzipStream(level: level), hasEnded: false) }) {
+                state in
+                guard let stream = state.1 else {
+                    throw TransportError(.transportFailed, "There is no memory to compress the request's body.")
+                }
+                while !state.hasEnded {
+                    let chunk = try await state.0.next()
+                    state.hasEnded = chunk == nil
+                    let output = try await stream.compressApart(chunk ?? Data(), isLast: state.hasEnded)
+                    if !output.isEmpty { return output }
+                }
+                return nil
             }
-            while !hasEnded {
-                let chunk = try await chunks.next(isolation: actor)
-                hasEnded = chunk == nil
-                let output = try await Self.compress(chunk ?? Data(), with: stream, isLast: hasEnded)
-                if !output.isEmpty { return output }
-            }
-            return nil
-        }
-
-        // Compression takes time, so it leaves the caller's actor.
-        @concurrent
-        private static func compress(_ chunk: Data, with stream: GzipStream, isLast: Bool) async throws -> Data {
-            try stream.compress(chunk, isLast: isLast)
         }
     }
+}
 
-    func makeAsyncIterator() -> Iterator {
-        Iterator(chunks: body.makeAsyncIterator(), stream: GzipStream(level: level))
+extension GzipStream {
+    // Compression takes time, so it leaves the caller's actor.
+    @concurrent
+    fileprivate func compressApart(_ chunk: Data, isLast: Bool) async throws -> Data {
+        try compress(chunk, isLast: isLast)
     }
 }

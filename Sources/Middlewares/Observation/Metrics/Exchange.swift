@@ -62,32 +62,3 @@ final class Exchange: Sendable {
         report(.ended(end))
     }
 }
-
-/// A body whose chunks are counted as they are read.
-struct MeteredChunks: AsyncSequence, Sendable {
-    let body: HTTPBody
-    let exchange: Exchange
-
-    struct Iterator: AsyncIteratorProtocol {
-        var chunks: HTTPBody.AsyncIterator
-        let exchange: Exchange
-
-        mutating func next() async throws -> Data? { try await next(isolation: #isolation) }
-
-        mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
-            do {
-                guard let chunk = try await chunks.next(isolation: actor) else {
-                    exchange.end(isComplete: true)
-                    return nil
-                }
-                exchange.count(chunk.count)
-                return chunk
-            } catch {
-                exchange.end(isComplete: false, error: error)
-                throw error
-            }
-        }
-    }
-
-    func makeAsyncIterator() -> Iterator { Iterator(chunks: body.makeAsyncIterator(), exchange: exchange) }
-}

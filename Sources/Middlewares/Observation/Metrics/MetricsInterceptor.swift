@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Synchronization
 
 /// The implementation of `.metrics(…)`, documented there.
@@ -43,7 +44,19 @@ struct MetricsInterceptor: Interceptor {
     private static func follow(_ response: inout HTTPResponse, _ exchange: Exchange) {
         let body = response.body
         guard body.bytes == nil, body.file == nil else { return exchange.end(isComplete: true, bytes: body.length) }
-        let chunks = MeteredChunks(body: body, exchange: exchange)
+        let chunks = UnfoldingSequence(from: { body.makeAsyncIterator() }) { chunks -> Data? in
+            do {
+                guard let chunk = try await chunks.next() else {
+                    exchange.end(isComplete: true)
+                    return nil
+                }
+                exchange.count(chunk.count)
+                return chunk
+            } catch {
+                exchange.end(isComplete: false, error: error)
+                throw error
+            }
+        }
         guard !body.isRestartable else {
             response.body = .restartable(length: body.length) { chunks }
             return

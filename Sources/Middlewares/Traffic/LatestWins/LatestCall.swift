@@ -69,29 +69,3 @@ final class LatestCall: Sendable {
         }
     }
 }
-
-/// The body of a call that can still be superseded. After that, `next()` throws `CancellationError`.
-struct LatestChunks: AsyncSequence, Sendable {
-    let body: HTTPBody
-    let call: LatestCall
-
-    func makeAsyncIterator() -> Iterator { Iterator(chunks: body.makeAsyncIterator(), call: call) }
-
-    struct Iterator: AsyncIteratorProtocol {
-        var chunks: HTTPBody.AsyncIterator
-        let call: LatestCall
-
-        mutating func next() async throws -> Data? { try await next(isolation: #isolation) }
-
-        mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
-            let chunk: Result<Data?, any Error>
-            do {
-                chunk = .success(try await chunks.next(isolation: actor))
-            } catch {
-                chunk = .failure(error)
-            }
-            if call.isSuperseded { throw CancellationError() }
-            return try chunk.get()
-        }
-    }
-}
