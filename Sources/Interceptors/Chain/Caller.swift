@@ -177,7 +177,8 @@ extension HTTPRequest {
     /// An outer cache then accepts the sensitive fields and query items already present, instead of refusing the request. If
     /// they do differ between users, one user could receive another's response.
     public mutating func declareAnonymous() {
-        guard let sharing = context.sharing else { return }
-        context.sharing = sharing.seeing(self)
+        let sharing = context.sharing
+        guard !sharing.isEmpty else { return }
+        context.sharing = sharing.map { ResponseSharing($0.element, seeing: self) }
     }
 }

@@ -56,29 +56,15 @@ extension HTTPContext {
     }
 }
 
-/// A transport with elements that an observer can watch one by one.
-protocol ObservableTransport: Transport {
-    /// The observer of its elements, if any.
-    var observer: (any ChainObserver)? { get }
-
-    /// The same transport with another observer.
-    func observed(by observer: any ChainObserver) -> any Transport
-}
-
 extension ChainObserver {
     /// The end of a chain: the watched transport, or the transport itself if its elements are watched.
     func end(of transport: any Transport, isFirst: Bool) -> any Transport {
-        guard let observable = transport as? any ObservableTransport else {
-            return observing(transport, isFirst: isFirst)
+        guard let chained = transport as? any ChainedTransport, chained.chain.observer == nil else {
+            let isWatched = (transport as? any ChainedTransport)?.chain.observer === self
+            return isWatched ? transport : observing(transport, isFirst: isFirst)
         }
-        guard let other = observable.observer else { return observable.observed(by: self) }
-        return other === self ? transport : observing(transport, isFirst: isFirst)
-    }
-}
-
-extension InterceptorChain: ObservableTransport {
-    func observed(by observer: any ChainObserver) -> any Transport {
-        InterceptorChain(interceptors, transport: transport, observer: observer)
+        let chain = chained.chain
+        return chained.with(InterceptorChain(chain.interceptors, transport: chain.transport, observer: self))
     }
 }
 

@@ -35,19 +35,9 @@ public struct InterceptorChain: Transport {
     /// - Parameters:
     ///   - interceptors: the interceptors, outermost first.
     ///   - transport: the transport that the innermost interceptor calls.
-    public init(_ interceptors: [any Interceptor], transport: any Transport) {
-        storage = Storage(interceptors: interceptors, transport: transport, observer: nil)
-    }
-
-    /// Creates a chain whose elements an observer watches.
-    ///
-    /// A transport that is itself a chain or a client, and has no observer, is watched with its elements.
-    ///
-    /// - Parameters:
-    ///   - interceptors: the interceptors, outermost first.
-    ///   - transport: the transport that the innermost interceptor calls.
-    ///   - observer: watches the elements; `nil` for none.
-    public init(_ interceptors: [any Interceptor], transport: any Transport, observer: (any ChainObserver)?) {
+    ///   - observer: watches the elements; by default none. A transport that is itself a chain or a client, and has no observer, is
+    ///     watched with its elements.
+    public init(_ interceptors: [any Interceptor], transport: any Transport, observer: (any ChainObserver)? = nil) {
         storage = Storage(interceptors: interceptors, transport: transport, observer: observer)
     }
 
@@ -70,13 +60,17 @@ public struct InterceptorChain: Transport {
     }
 }
 
-/// A transport that passes requests through a chain, so that whoever looks at an outer chain sees its elements too.
+/// A transport that passes requests through a chain, so that an outer chain's findings and observer see its elements too.
 protocol ChainedTransport: Transport {
     var chain: InterceptorChain { get }
+
+    /// The same transport with another chain.
+    func with(_ chain: InterceptorChain) -> Self
 }
 
 extension InterceptorChain: ChainedTransport {
     var chain: InterceptorChain { self }
+    func with(_ chain: InterceptorChain) -> Self { chain }
 }
 
 extension InterceptorChain: ForwardingTransport {

@@ -8,20 +8,16 @@ struct InterceptorGroup: Interceptor {
     /// The conditions of the parts around this one that are checked again before each element.
     private let outer: [RequestCondition]
 
-    init(_ interceptors: [any Interceptor], if condition: RequestCondition? = nil) {
-        self.init(interceptors, if: condition, inside: [], observer: nil)
-    }
-
     /// The same group with an observer around each element.
     func observed(by observer: any ChainObserver) -> Self {
         Self(interceptors, if: condition, inside: outer, observer: observer)
     }
 
-    private init(
+    init(
         _ interceptors: [any Interceptor],
-        if condition: RequestCondition?,
-        inside outer: [RequestCondition],
-        observer: (any ChainObserver)?
+        if condition: RequestCondition? = nil,
+        inside outer: [RequestCondition] = [],
+        observer: (any ChainObserver)? = nil
     ) {
         self.interceptors = interceptors
         self.condition = condition
@@ -30,7 +26,7 @@ struct InterceptorGroup: Interceptor {
         // A redirect followed inside a part in this part must not reach that part's later elements either.
         let inner = interceptors.elements.map { element in
             guard let part = element as? Self else { return element }
-            return Self(part.interceptors, if: part.condition, inside: repeated, observer: nil)
+            return Self(part.interceptors, if: part.condition, inside: repeated)
         }
         let linked = observer.map { inner.elements(observedBy: $0, beginChain: false) } ?? inner
         elements = repeated.isEmpty ? linked : linked.map { Self.guarded($0, by: repeated) }

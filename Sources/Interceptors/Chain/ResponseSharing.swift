@@ -11,38 +11,14 @@ struct ResponseSharing: Sendable {
     private let fields: HTTPFields
     /// The URL that the element has seen.
     private let url: URL
-    /// The outer elements that also share responses, outermost first.
-    private let outer: [ResponseSharing]
 
-    init(_ element: String, _ request: borrowing HTTPRequest, inside sharing: ResponseSharing?) {
-        self.init(element, request.headerFields, request.url, outer: sharing.map { $0.outer + [$0.withoutOuter] } ?? [])
+    init(_ element: String, seeing request: borrowing HTTPRequest) {
+        (self.element, fields, url) = (element, request.headerFields, request.url)
     }
 
-    private init(_ element: String, _ fields: HTTPFields, _ url: URL, outer: [ResponseSharing]) {
-        self.element = element
-        self.fields = fields
-        self.url = url
-        self.outer = outer
-    }
-
-    private var withoutOuter: Self { Self(element, fields, url, outer: []) }
-
-    /// The names of this element and the outer ones, outermost first.
-    var elements: [String] { outer.map(\.element) + [element] }
-
-    /// These elements, as if they had seen the request in its present form.
-    func seeing(_ request: borrowing HTTPRequest) -> Self {
-        let (fields, url) = (request.headerFields, request.url)
-        return Self(element, fields, url, outer: outer.map { Self($0.element, fields, url, outer: []) })
-    }
-
-    /// The first credential in the request that this element or an outer one has not seen.
-    func unseenCredential(in request: HTTPRequest) -> (name: String, element: ResponseSharing)? {
-        if let name = unseenField(in: request.headerFields) ?? unseenQueryItem(in: request.url) { return (name, self) }
-        for sharing in outer {
-            if let unseen = sharing.unseenCredential(in: request) { return unseen }
-        }
-        return nil
+    /// The first credential in the request that this element has not seen.
+    func unseenCredential(in request: HTTPRequest) -> String? {
+        unseenField(in: request.headerFields) ?? unseenQueryItem(in: request.url)
     }
 
     private func unseenField(in others: HTTPFields) -> String? {
@@ -78,17 +54,17 @@ struct ResponseSharing: Sendable {
 }
 
 extension HTTPContext {
-    private enum SharingKey: HTTPContextKey { static var defaultValue: ResponseSharing? { nil } }
+    private enum SharingKey: HTTPContextKey { static var defaultValue: [ResponseSharing] { [] } }
 
-    /// The innermost element passed so far that may answer other requests with this response.
-    var sharing: ResponseSharing? {
+    /// The elements passed so far that may answer other requests with this response, outermost first.
+    var sharing: [ResponseSharing] {
         get { self[SharingKey.self] }
         set { self[SharingKey.self] = newValue }
     }
 
     /// On a request: the name of the innermost element passed so far that may answer other requests with this response, such as
     /// `cache`. `nil` if there is no such element, or if the request names a partition (``cachePartition``).
-    public var sharedBy: String? { sharing?.element }
+    public var sharedBy: String? { sharing.last?.element }
 }
 
 extension HTTPRequest {
@@ -117,7 +93,7 @@ extension HTTPRequest {
     public mutating func shareResponse(by element: String) {
         context.redirectWitness = RedirectWitness(inside: context.redirectWitness)
         if context.namedPartition != nil { return }
-        context.sharing = ResponseSharing(element, self, inside: context.sharing)
+        context.sharing.append(ResponseSharing(element, seeing: self))
     }
 
     /// Throws if an outer element may answer other requests with this response.
@@ -132,8 +108,8 @@ extension HTTPRequest {
     ///     never find two such requests alike, so the error doesn't suggest the other order.
     /// - Throws: `TransportError` with `HTTPErrorCode.sharedResponse`.
     public func requireUnshared(by element: String, changesEachTime: Bool = false) throws {
-        guard let sharing = context.sharing else { return }
-        let order = ([element] + sharing.elements).map { ".\($0)(…)" }.joined(separator: ", ")
+        guard let sharing = context.sharing.last else { return }
+        let order = ([element] + context.sharing.map(\.element)).map { ".\($0)(…)" }.joined(separator: ", ")
         let remedy = changesEachTime ? nil : "Put \(sharing.element) after \(element): [\(order)]."
         throw sharedResponse(by: sharing.element, outside: element, remedy)
     }
@@ -143,14 +119,15 @@ extension HTTPRequest {
     /// Called for each request at the end of its chain, so without a sharing element it must cost only one lookup.
     @usableFromInline
     func requireSeenCredentials() throws {
-        guard let sharing = context.sharing, let unseen = sharing.unseenCredential(in: self) else { return }
-        let element = unseen.element.element
-        throw sharedResponse(
-            by: element,
-            outside: "the interceptor that sets \(unseen.name)",
-            "Put that interceptor before \(element) in the array, or call declareAnonymous() in it if the value is the"
-                + " same for all users."
-        )
+        for sharing in context.sharing.reversed() {
+            guard let name = sharing.unseenCredential(in: self) else { continue }
+            throw sharedResponse(
+                by: sharing.element,
+                outside: "the interceptor that sets \(name)",
+                "Put that interceptor before \(sharing.element) in the array, or call declareAnonymous() in it if the value"
+                    + " is the same for all users."
+            )
+        }
     }
 
     private func sharedResponse(by element: String, outside other: String, _ remedy: String?) -> TransportError {

@@ -1,41 +1,40 @@
 /// A value in a request's context that has an effect only if an element of the chain acts on it. Kept in debug builds only.
-package struct ChainWish: Sendable, Hashable {
-    /// The name of the value, such as `cacheMode`.
+struct ChainWish: Sendable, Hashable {
     let name: String
     /// The id of the role of the elements that act on the value.
     let role: String
-    /// The effect of the missing element, as a sentence.
     let harm: String
-    /// Code of an element that acts on the value.
     let remedy: String
-
-    /// Creates a wish.
-    ///
-    /// - Parameters:
-    ///   - name: the name of the value, such as `cacheMode`.
-    ///   - role: the role of the elements that act on the value.
-    ///   - harm: the effect if no element acts on the value, as a sentence.
-    ///   - remedy: code of an element that acts on the value.
-    package init(_ name: String, grantedBy role: ChainRole, _ remedy: String, harm: String) {
-        self.name = name
-        self.role = role.id
-        self.harm = harm
-        self.remedy = remedy
-    }
 }
 
 extension HTTPContext {
     private enum WishesKey: HTTPContextKey { static var defaultValue: Set<ChainWish> { [] } }
 
     /// On a request: the values that an element of the chain must act on.
-    package var wishes: Set<ChainWish> {
+    var wishes: Set<ChainWish> {
         get { self[WishesKey.self] }
         set { self[WishesKey.self] = newValue }
     }
 
-    /// Notes a wish, or takes it back.
-    package mutating func note(_ wish: ChainWish, isWished: Bool) {
+    /// Notes in debug builds that an element must act on a value, or takes the note back.
+    ///
+    /// - Parameters:
+    ///   - name: the name of the value, such as `cacheMode`.
+    ///   - isWished: whether the value asks for an element.
+    ///   - role: the role of the elements that act on the value.
+    ///   - remedy: code of an element that acts on the value.
+    ///   - harm: the effect if no element acts on the value, as a sentence.
+    package mutating func noteWish(
+        _ name: String,
+        if isWished: Bool,
+        grantedBy role: ChainRole,
+        _ remedy: String,
+        harm: String
+    ) {
+        #if DEBUG
+        let wish = ChainWish(name: name, role: role.id, harm: harm, remedy: remedy)
         if isWished { wishes.insert(wish) } else if wishes.contains(wish) { wishes.remove(wish) }
+        #endif
     }
 }
 

@@ -61,13 +61,8 @@ extension HTTPContext {
             } else if sendingForbidden != nil, sendingForbidden == cacheMode.reasonToSendNothing {
                 sendingForbidden = nil
             }
-            #if DEBUG
             let harm = "No cache acts on it: .offline and .onlyIfCached fail unsent, and other modes have no effect."
-            note(
-                ChainWish("cacheMode", grantedBy: .stores, ".cache(store)", harm: harm),
-                isWished: newValue != .standard
-            )
-            #endif
+            noteWish("cacheMode", if: newValue != .standard, grantedBy: .stores, ".cache(store)", harm: harm)
             self[CacheModeKey.self] = newValue
         }
     }

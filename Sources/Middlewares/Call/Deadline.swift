@@ -70,19 +70,8 @@ extension HTTPContext {
         get { self[DeadlineKey.self] }
         set {
             self[DeadlineKey.self] = newValue
-            // Only the deadlines of callers: downloads read them before any interceptor adds its own.
-            if let newValue {
-                if !newValue.isEnforced { remainingTime = { newValue.remaining } }
-            } else if remainingTime != nil {
-                remainingTime = nil
-            }
-            #if DEBUG
             let harm = "Nothing ends the call at its deadline."
-            note(
-                ChainWish("deadline", grantedBy: .setsDeadline, ".timeout()", harm: harm),
-                isWished: newValue != nil
-            )
-            #endif
+            noteWish("deadline", if: newValue != nil, grantedBy: .setsDeadline, ".timeout()", harm: harm)
         }
     }
 }

@@ -113,7 +113,7 @@ extension DownloadRun {
                     )
                 else { throw error }
                 // The next attempt would end before it began.
-                if let left = request.context.remainingTime?(), left <= wait { throw error }
+                if let left = request.context.deadline?.remaining, left <= wait { throw error }
                 if wait > .zero { try await resuming.time.clock.sleep(for: wait) }
             }
         }

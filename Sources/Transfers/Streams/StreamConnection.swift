@@ -64,12 +64,3 @@ extension Task where Success == Never, Failure == Never {
         try checkCancellation()
     }
 }
-
-extension TransportError {
-    /// This error about a request, for errors of a body, which doesn't know its request.
-    fileprivate func about(_ request: HTTPRequest) -> TransportError {
-        var error = TransportError(code, message, request: request, underlying: underlying)
-        error.context = context
-        return error
-    }
-}

@@ -170,7 +170,7 @@ extension UploadRun {
         let refusal: (any TemporaryRefusal)? =
             if case .failure(let error) = exchange { error.temporaryRefusal } else { nil }
         guard let wait = plan.patience.wait(exchange.response, refusal, resuming.time) else { return nil }
-        if let left = request.context.remainingTime?(), left <= wait { return nil }
+        if let left = request.context.deadline?.remaining, left <= wait { return nil }
         return wait
     }
 

@@ -91,7 +91,7 @@ import Testing
                         .raw(content, type: nil),
                         to: "/files",
                         resuming: .draft.trying(time: time),
-                        context: .with(\.remainingTime, { .seconds(10) })
+                        context: .with(\.deadline, Deadline(after: .seconds(10), time: time))
                     )
             }
         }

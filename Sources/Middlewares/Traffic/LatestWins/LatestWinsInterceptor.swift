@@ -95,8 +95,15 @@ struct LatestWinsInterceptor: Interceptor {
             calls.end(call, key)
             return response
         }
-        response.body = response.body.wrapped(length: response.body.length) { LatestChunks(body: $0, call: call) }
-            .onEnd { [calls] _ in calls.end(call, key) }
+        response.body = response.body.unfolded(length: response.body.length) { chunks in
+            do {
+                let chunk = try await chunks.next()
+                if !call.isSuperseded { return chunk }
+            } catch {
+                if !call.isSuperseded { throw error }
+            }
+            throw CancellationError()
+        }.onEnd { [calls] _ in calls.end(call, key) }
         // A later call may already have discarded the body. From here on, reading the body throws if a later call arrives.
         if call.isSuperseded {
             response.body.discard()
@@ -124,13 +131,8 @@ extension HTTPContext {
         get { self[LatestKeyKey.self] }
         set {
             self[LatestKeyKey.self] = newValue
-            #if DEBUG
             let harm = "Nothing ends an older call with the same key."
-            note(
-                ChainWish("latestKey", grantedBy: .supersedes, ".latestWins()", harm: harm),
-                isWished: newValue != nil
-            )
-            #endif
+            noteWish("latestKey", if: newValue != nil, grantedBy: .supersedes, ".latestWins()", harm: harm)
         }
     }
 }
