@@ -9,25 +9,25 @@ public import Foundation
 /// ```
 public struct RequestContent: Sendable {
     private enum Storage: Sendable {
-        case value(@Sendable (any BodyEncoder) throws -> Data)
-        /// Content whose media type is only a guess, which a chain's default may replace.
-        case guessed(HTTPBody, type: String)
         case body(HTTPBody, type: String?)
-        case json(JSONObject)
+        case value(any Encodable & Sendable)
     }
 
     private let storage: Storage
+    /// Whether the media type is only a guess, which a chain's default may replace. That of a form belongs to its content, as
+    /// the boundary does.
+    private var isGuessed = false
 
     /// A value to encode with the client's encoder, off the caller's actor.
     public static func encoded(_ value: some Encodable & Sendable) -> Self {
-        Self(storage: .value { try $0.encode(value) })
+        Self(storage: .value(value), isGuessed: true)
     }
 
     /// `Data` and `[UInt8]` as they are, a `String` as plain text, and any other value encoded.
     static func value(_ value: some Encodable & Sendable) -> Self {
         switch value {
-        case let bytes as Data: Self(storage: .guessed(HTTPBody(bytes), type: "application/octet-stream"))
-        case let bytes as [UInt8]: Self(storage: .guessed(HTTPBody(Data(bytes)), type: "application/octet-stream"))
+        case let bytes as Data: Self(storage: .body(HTTPBody(bytes), type: "application/octet-stream"), isGuessed: true)
+        case let bytes as [UInt8]: Self.value(Data(bytes))
         case let text as String: raw(HTTPBody(text), type: "text/plain; charset=utf-8")
         default: encoded(value)
         }
@@ -35,7 +35,7 @@ public struct RequestContent: Sendable {
 
     /// A JSON object written as a literal: see ``JSONObject``. Encoded by the client's encoder if its media type is
     /// JSON, and otherwise by a plain `JSONEncoder`.
-    public static func json(_ object: JSONObject) -> Self { Self(storage: .json(object)) }
+    public static func json(_ object: JSONObject) -> Self { Self(storage: .value(object)) }
 
     /// The fields of a form, as `application/x-www-form-urlencoded`, encoded as strictly as a query.
     public static func form(_ fields: HTTPQuery) -> Self {
@@ -84,34 +84,28 @@ public struct RequestContent: Sendable {
     }
 
     /// Sets the body of a request, and its `Content-Type` if missing.
-    ///
-    /// The type of an encoded value is only the client's guess, so a chain's default may replace it. The type of a form belongs
-    /// to its content, as the boundary does, and stays.
     func fill(_ request: inout HTTPRequest, encodedBy encoder: any BodyEncoder) async throws {
+        let type: String?
         switch storage {
-        case .value(let encode):
-            request.body = HTTPBody(try await Self.run(encode, encoder))
-            request.fillIn(.contentType, encoder.mediaType)
-        case .guessed(let body, let type):
-            request.body = body
+        case .body(let body, let given): (request.body, type) = (body, given)
+        case .value(let value):
+            // A JSON object is JSON, whatever the client's encoder writes.
+            let encoder = isGuessed || encoder.mediaType.hasSuffix("json") ? encoder : JSONEncoder()
+            request.body = HTTPBody(try await Self.encode(value, by: encoder))
+            type = encoder.mediaType
+        }
+        guard let type else { return }
+        if isGuessed {
             request.fillIn(.contentType, type)
-        case .json(let object):
-            let encoder: any BodyEncoder = encoder.mediaType.hasSuffix("json") ? encoder : JSONEncoder()
-            request.body = HTTPBody(try await Self.run({ try $0.encode(object) }, encoder))
-            request.headerFields.addMissing([.contentType: encoder.mediaType])
-        case .body(let body, let type):
-            request.body = body
-            if let type { request.headerFields.addMissing([.contentType: type]) }
+        } else {
+            request.headerFields.addMissing([.contentType: type])
         }
     }
 
     // Encoding may be slow, so it runs off the caller's actor.
     @concurrent
-    private static func run(
-        _ encode: @Sendable (any BodyEncoder) throws -> Data,
-        _ encoder: any BodyEncoder
-    ) async throws -> Data {
-        try encode(encoder)
+    private static func encode(_ value: some Encodable & Sendable, by encoder: any BodyEncoder) async throws -> Data {
+        try encoder.encode(value)
     }
 }
 
@@ -119,10 +113,8 @@ extension RequestContent: CustomStringConvertible, CustomDebugStringConvertible,
     /// The kind of content and its size, without values, which may be secret.
     public var description: String {
         switch storage {
-        case .value: "an encoded value"
-        case .guessed(let body, let type): "\(body), \(type)"
+        case .value(let value): (value as? JSONObject)?.description ?? "an encoded value"
         case .body(let body, let type): "\(body), \(type ?? "no media type")"
-        case .json(let object): "\(object)"
         }
     }
     /// Equal to ``description``.
