@@ -68,7 +68,8 @@ private struct FilmPage: Decodable, Sendable {
         var iterator = makeClient(stub).pages("/films", as: [Int].self, next: .link).makeAsyncIterator()
         _ = try await iterator.next()
         await #expect(throws: DecodingFailure.self) { try await iterator.next() }
-        #expect(try await iterator.next() == nil)
+        let last = try await iterator.next(isolation: #isolation)
+        #expect(last == nil)
         #expect(stub.requests.count == 2)
     }
 
