@@ -22,7 +22,7 @@ extension Client {
     ///   - context: values that accompany the request. Its `HTTPContext.responseBody` is replaced.
     ///   - progress: called as the content arrives, from any thread. It replaces the context's.
     /// - Returns: the response, whose body has been read.
-    /// - Throws: ``DecodingFailure`` if the status isn't a success, with the response; otherwise as `HTTPBody.write(to:upTo:)`.
+    /// - Throws: ``StatusError`` if the status isn't a success, with the response; otherwise as `HTTPBody.write(to:upTo:)`.
     @discardableResult
     public func download(
         _ path: RequestTarget,
@@ -41,7 +41,7 @@ extension Client {
         // Before anything is sent.
         _ = try HTTPBody.permissions(ofFileToReplace: file)
         let response = try await send(request)
-        try await ResponseDecoding(decoder: decoder, request).checkStatus(of: response)
+        try await StatusError.check(response, to: request)
         try await response.body.write(to: file, upTo: limit)
         return response
     }

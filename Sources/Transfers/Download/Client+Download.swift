@@ -26,7 +26,7 @@ extension Client {
     ///   - progress: called as the content arrives, from any thread. It replaces the context's. A resumed download counts the
     ///     bytes of earlier attempts, and may start over.
     /// - Returns: the last response, whose body has been read. After a resumed download its status is 206.
-    /// - Throws: ``TransferError``; `DecodingFailure` with the response if the status isn't a success; a `TransportError` with
+    /// - Throws: ``TransferError``; `StatusError` with the response if the status isn't a success; a `TransportError` with
     ///   `HTTPErrorCode.unsupported` without a needed digest or lock; otherwise as `HTTPBody.write(to:upTo:)`.
     @discardableResult
     public func download(

@@ -139,7 +139,7 @@ extension DownloadRun {
             return response
         }
         if demand != nil, response.status == 416 { return response }
-        try await ResponseDecoding(decoder: client.decoder, self.request).checkStatus(of: response)
+        try await StatusError.check(response, to: self.request)
         return response
     }
 }

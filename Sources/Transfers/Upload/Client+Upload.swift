@@ -29,7 +29,7 @@ extension Client {
     ///     never goes back, and ends with the total.
     /// - Returns: the server's response to the whole content. If that response was lost and the server doesn't repeat it, the response
     ///   that says that the content is complete.
-    /// - Throws: `DecodingFailure` if the status isn't a success; ``TransferError``; a `TransportError` with
+    /// - Throws: `StatusError` if the status isn't a success; ``TransferError``; a `TransportError` with
     ///   `HTTPErrorCode.bodyNotReplayable` if the body isn't seekable; otherwise the last error, if there were too many attempts
     ///   without new bytes.
     @discardableResult
@@ -72,7 +72,7 @@ extension Client {
     ///   - headers: take precedence over the chain's defaults. If the server has put the upload at another origin than that of the
     ///     call that made it, credentials among them aren't sent.
     ///   - context: values that accompany the request.
-    /// - Throws: `DecodingFailure` if the status is neither a success nor 404 or 410; otherwise the chain's error.
+    /// - Throws: `StatusError` if the status is neither a success nor 404 or 410; otherwise the chain's error.
     public func cancelUpload(
         _ upload: UnfinishedUpload,
         headers: HTTPFields = HTTPFields(),
@@ -80,21 +80,19 @@ extension Client {
     ) async throws {
         var request = HTTPRequest(method: .delete, url: upload.url, headerFields: headers, context: context)
         request.continueUpload(upload.kind, from: Origin(upload.target.url), to: upload.url, redactions)
-        let decoding = ResponseDecoding(decoder: decoder, request)
         do {
             let response = try await send(request)
             defer { response.body.discard() }
             if [404, 410].contains(response.status.code) { return }
-            try await decoding.checkStatus(of: response)
+            try await StatusError.check(response, to: request)
         } catch let error as any HTTPError where [404, 410].contains(error.receivedResponse?.status.code) {
             return
         }
     }
 
     private func sendOnce(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let decoding = ResponseDecoding(decoder: decoder, request)
         let response = try await send(request)
-        try await decoding.checkStatus(of: response)
+        try await StatusError.check(response, to: request)
         return response
     }
 

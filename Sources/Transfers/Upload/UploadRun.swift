@@ -199,7 +199,7 @@ extension UploadRun {
 
     /// The response of a complete upload, or of the server's refusal.
     private func result(_ response: HTTPResponse, isComplete: Bool) async throws -> HTTPResponse {
-        try await ResponseDecoding(decoder: client.decoder, request).checkStatus(of: response)
+        try await StatusError.check(response, to: request)
         guard isComplete else { return response }
         if await hasFileChanged() {
             response.body.discard()

@@ -27,14 +27,14 @@ import Testing
         try Data("old".utf8).write(to: file)
         let stub = StubTransport()
         stub.on(.get, "/v1/film.mp4", .status(404, body: "not here"))
-        let failure = await #expect(throws: DecodingFailure.self) {
+        let failure = await #expect(throws: StatusError.self) {
             try await makeClient(stub).download("/film.mp4", to: file)
         }
         #expect(failure?.code == .unacceptedStatus)
         #expect(failure?.response?.status == 404)
         #expect(failure?.response?.body.bytes == Data("not here".utf8))
         #expect(failure?.errorDescription == "This could not be found.")
-        #expect(failure?.description.hasPrefix("DecodingFailure.unacceptedStatus: The server answered 404") == true)
+        #expect(failure?.description.hasPrefix("StatusError: 404 Not Found is not a success.") == true)
         #expect(try Data(contentsOf: file) == Data("old".utf8))
     }
 

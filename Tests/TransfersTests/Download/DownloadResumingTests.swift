@@ -148,7 +148,7 @@ import Testing
             try await makeClient(stub).download("/film", to: place.file, resuming: once)
         }
         stub.enqueue(.status(503, body: "later"))
-        let failure = await #expect(throws: DecodingFailure.self) {
+        let failure = await #expect(throws: StatusError.self) {
             try await makeClient(stub).download("/film", to: place.file, resuming: .bothExtents[1])
         }
         #expect(failure?.code == .unacceptedStatus)

@@ -43,7 +43,7 @@ import Testing
                 hasDigest ? place.content == server.versions.last : server.versions.contains { $0 == place.content }
             #expect(isRight, "\(label)")
             #expect(place.names == ["film.mp4"], "\(label)")
-        case is TransferError, is TransportError, is DecodingFailure:
+        case is TransferError, is TransportError, is StatusError:
             #expect(place.content == nil, "\(label)")
             #expect(server.isFaulty, "\(label): \(String(describing: error))")
         default: Issue.record("\(label): \(String(describing: error))")

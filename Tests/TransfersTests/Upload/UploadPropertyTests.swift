@@ -63,7 +63,7 @@ import Testing
                 #expect(counts.withLock(\.last) == 48, note)
             } catch is TransportError {
             } catch is TransferError {
-            } catch is DecodingFailure {
+            } catch is StatusError {
             }
             // A POST never becomes two uploads.
             if method == .post { #expect((server.completed + server.plain).count <= 1, note) }
@@ -119,7 +119,7 @@ import Testing
             #expect((uploads.completed + uploads.plain).last == Self.content, "seed \(seed)")
         } catch is TransportError {
         } catch is TransferError {
-        } catch is DecodingFailure {
+        } catch is StatusError {
         }
         #expect((uploads.completed + uploads.plain).count <= 1, "seed \(seed)")
         for bytes in uploads.completed { #expect(bytes == Self.content, "seed \(seed)") }

@@ -108,7 +108,7 @@ import Testing
 
     @Test func aRefusedSizeWithoutALimitIsTheResult() async throws {
         let server = UploadServer(faults: [.failAfterContent(413)])
-        let error = await #expect(throws: DecodingFailure.self) {
+        let error = await #expect(throws: StatusError.self) {
             try await server.client().uploadPieces(content, resuming: .hastyDraft)
         }
         #expect(error?.response?.status == 413)
@@ -121,7 +121,7 @@ import Testing
             .failAfterContent(413, ["Upload-Limit": "max-append-size=20"]), .forget,
         ]
         let server = UploadServer(faults: limits)
-        let error = await #expect(throws: DecodingFailure.self) {
+        let error = await #expect(throws: StatusError.self) {
             try await server.client().uploadPieces(content, resuming: .hastyDraft)
         }
         #expect(error?.response?.status == 413)

@@ -148,7 +148,7 @@ import Testing
 
     @Test func aLostFinalResponseThatWasAnErrorStaysAnError() async throws {
         let server = UploadServer.with(faults: [.loseResponse]) { $0.finalStatus = 422 }
-        let error = await #expect(throws: DecodingFailure.self) {
+        let error = await #expect(throws: StatusError.self) {
             try await server.client().uploadPieces(content, resuming: .hastyDraft)
         }
         #expect(error?.response?.status == 422)

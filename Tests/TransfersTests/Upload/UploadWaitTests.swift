@@ -42,7 +42,7 @@ import Testing
     @Test(arguments: 0..<2, ["61", "99999999999"]) func tooLongAWaitEndsTheUpload(kind: Int, text: String) async throws
     {
         let clock = ManualClock()
-        let error = await #expect(throws: DecodingFailure.self) {
+        let error = await #expect(throws: StatusError.self) {
             _ = try await upload(kind, retryAfter: text, clock)
         }
         #expect(error?.response?.status == 503)
@@ -84,7 +84,7 @@ import Testing
         let clock = ManualClock()
         let time = TimeSource(clock: clock, random: RandomSource { 0 })
         let server = UploadServer(faults: [.cut(after: 40), .refuse(503, [.retryAfter: "20"])])
-        let error = await #expect(throws: DecodingFailure.self) {
+        let error = await #expect(throws: StatusError.self) {
             try await clock.run {
                 _ = try await server.client()
                     .upload(

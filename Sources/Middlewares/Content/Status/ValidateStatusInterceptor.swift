@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The implementation of `.validateStatus(…)`, documented there.
 struct ValidateStatusInterceptor: Interceptor {
     private let isAccepted: (@Sendable (HTTPResponse) -> Bool)?
@@ -49,13 +51,47 @@ struct ValidateStatusInterceptor: Interceptor {
     }
 }
 
+extension StatusError {
+    /// Creates the error for a response that `validateStatus` doesn't accept.
+    init(_ response: HTTPResponse, method: HTTPRequest.Method, url: URL, bodyLimit: Int) async throws {
+        try await self.init(response, method: method, url: url, bodyLimit: bodyLimit) { url in
+            Self.message(for: response, from: url)
+        }
+    }
+
+    /// The message about a response that `validateStatus` doesn't accept.
+    static func message(for response: HTTPResponse, from url: URL) -> String {
+        let status = PrintableText.line(response.status.description)
+        if response.context.cacheOutcome?.result == .unsatisfiable {
+            let isOffline = response.context.underlyingError == nil
+            let cause = isOffline ? "nothing may be sent" : "the server could not be reached"
+            return "\(status): \(cause), and nothing stored may be used."
+        }
+        if response.status == 407 {
+            return
+                "\(status): a proxy asks for a password, which belongs to the transport. CurlTransport(proxy: .url(…)) takes it"
+                + " in the URL, http://user:password@proxy.example:3128."
+        }
+        if response.status == 304 {
+            return
+                "\(status) answers a conditional request, but the request at validateStatus was not conditional. The inner"
+                + " interceptor that adds the condition must handle the 304, or validateStatus must accept 304."
+        }
+        let remedy =
+            "and nothing inside validateStatus followed it. To follow it, put .followRedirects() after .validateStatus() in the"
+            + " array."
+        let redirect = UnfollowedRedirect.text(response, from: url, remedy: remedy)
+        return "\(status) \(redirect ?? "is not an accepted status.")"
+    }
+}
+
 extension ValidateStatusInterceptor: PlacedInterceptor {
     // A range or a set is a closure here, which has no short form.
     var placement: Placement { isAccepted == nil ? [role, .set("")] : [role] }
 }
 
 extension Interceptor where Self == AnyInterceptor {
-    /// Throws a ``StatusError`` unless the status is 2xx, or 304 to a request that was conditional.
+    /// Throws a ``InterceptorsCore/StatusError`` unless the status is 2xx, or 304 to a request that was conditional.
     ///
     /// ```swift
     /// let interceptors: [any Interceptor] = [
@@ -92,7 +128,7 @@ extension Interceptor where Self == AnyInterceptor {
         Self(ValidateStatusInterceptor(bodyLimit: bodyLimit))
     }
 
-    /// Throws a ``StatusError`` unless the status code lies in the range. See ``validateStatus(bodyLimit:)``.
+    /// Throws a ``InterceptorsCore/StatusError`` unless the status code lies in the range. See ``validateStatus(bodyLimit:)``.
     public static func validateStatus(
         _ range: some RangeExpression<Int> & Sendable,
         bodyLimit: Int = 64 << 10
@@ -100,12 +136,12 @@ extension Interceptor where Self == AnyInterceptor {
         Self(ValidateStatusInterceptor(bodyLimit: bodyLimit, codes: { range.contains($0) }))
     }
 
-    /// Throws a ``StatusError`` unless the set contains the status code. See ``validateStatus(bodyLimit:)``.
+    /// Throws a ``InterceptorsCore/StatusError`` unless the set contains the status code. See ``validateStatus(bodyLimit:)``.
     public static func validateStatus(_ codes: Set<Int>, bodyLimit: Int = 64 << 10) -> Self {
         Self(ValidateStatusInterceptor(bodyLimit: bodyLimit, codes: { codes.contains($0) }))
     }
 
-    /// Throws a ``StatusError`` unless the closure accepts the response. See ``validateStatus(bodyLimit:)``.
+    /// Throws a ``InterceptorsCore/StatusError`` unless the closure accepts the response. See ``validateStatus(bodyLimit:)``.
     public static func validateStatus(
         bodyLimit: Int = 64 << 10,
         where isAccepted: @escaping @Sendable (HTTPResponse) -> Bool

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The error for a response whose status `validateStatus` didn't accept.
+/// The error for a response whose status isn't accepted: by `validateStatus`, or by a download or an upload.
 ///
 /// ```swift
 /// do {
@@ -17,14 +17,22 @@ public struct StatusError: HTTPError {
     public let body: Data
     /// Whether ``body`` is the complete body. `false` if the body was longer than the limit or couldn't be read to its end.
     public let isBodyComplete: Bool
-    /// The method of the request as `validateStatus` received it, and the redacted URL that responded: `HTTPResponse.url` if
+    /// The method of the request as `validateStatus` or the transfer sent it on, and the redacted URL that responded: `HTTPResponse.url` if
     /// the transport set it, otherwise the request's.
     public let request: HTTPRequest.Summary?
     /// The cause and the remedy, without secrets.
     public let message: String
 
     /// Creates the error from a response: reads its body up to the limit, and discards the rest.
-    init(_ response: HTTPResponse, method: HTTPRequest.Method, url: URL, bodyLimit: Int) async throws {
+    ///
+    /// - Parameter message: makes the message, given the URL that responded.
+    package init(
+        _ response: HTTPResponse,
+        method: HTTPRequest.Method,
+        url: URL,
+        bodyLimit: Int,
+        message: (URL) -> String
+    ) async throws {
         let answering = response.url ?? url
         (body, isBodyComplete) = try await response.beginning(upTo: bodyLimit)
         answer = HTTPResponse(
@@ -35,33 +43,22 @@ public struct StatusError: HTTPError {
             context: response.context
         )
         request = HTTPRequest.Summary(method: method, url: answering)
-        self.message = Self.message(for: response, from: answering)
+        self.message = message(answering)
     }
 }
 
 extension StatusError {
-    static func message(for response: HTTPResponse, from url: URL) -> String {
-        let status = PrintableText.line(response.status.description)
-        if response.context.cacheOutcome?.result == .unsatisfiable {
-            let isOffline = response.context.underlyingError == nil
-            let cause = isOffline ? "nothing may be sent" : "the server could not be reached"
-            return "\(status): \(cause), and nothing stored may be used."
+    /// Throws if the status is no success, unless an interceptor has accepted it.
+    package static func check(_ response: HTTPResponse, to request: HTTPRequest) async throws {
+        guard response.status.kind != .successful, !response.context.isStatusAccepted else { return }
+        throw try await StatusError(response, method: request.method, url: request.url, bodyLimit: 1 << 20) { url in
+            let status = PrintableText.line(response.status.description)
+            if response.context.isMadeLocally {
+                return "\(status): the server could not be asked, and nothing stored may be used."
+            }
+            let remedy = "and nothing followed it. To follow it, add .followRedirects() to the chain."
+            return "\(status) \(UnfollowedRedirect.text(response, from: url, remedy: remedy) ?? "is not a success.")"
         }
-        if response.status == 407 {
-            return
-                "\(status): a proxy asks for a password, which belongs to the transport. CurlTransport(proxy: .url(…)) takes it"
-                + " in the URL, http://user:password@proxy.example:3128."
-        }
-        if response.status == 304 {
-            return
-                "\(status) answers a conditional request, but the request at validateStatus was not conditional. The inner"
-                + " interceptor that adds the condition must handle the 304, or validateStatus must accept 304."
-        }
-        let remedy =
-            "and nothing inside validateStatus followed it. To follow it, put .followRedirects() after .validateStatus() in the"
-            + " array."
-        let redirect = UnfollowedRedirect.text(response, from: url, remedy: remedy)
-        return "\(status) \(redirect ?? "is not an accepted status.")"
     }
 }
 
