@@ -123,7 +123,7 @@ import Testing
         let locking = InterceptingTransport { request in
             request.method == .head ? HTTPResponse(status: 423) : try await server.send(request)
         }
-        let error = await #expect(throws: DecodingFailure.self) {
+        let error = await #expect(throws: StatusError.self) {
             try await clock.run {
                 try await makeUploadClient(locking).uploadPieces(content, resuming: .tus.trying(time: .manual(clock)))
             }
@@ -137,7 +137,7 @@ import Testing
         let refusals = Array(repeating: UploadServer.Fault.refuse(503), count: 20)
         let server = UploadServer(faults: (kind == 0 ? [] : [.none]) + [.cut(after: 40)] + refusals)
         let time = TimeSource.manual(clock)
-        await #expect(throws: DecodingFailure.self) {
+        await #expect(throws: StatusError.self) {
             try await clock.run {
                 try await server.client()
                     .uploadPieces(content, resuming: kind == 0 ? .draft.trying(time: time) : .tus.trying(time: time))
