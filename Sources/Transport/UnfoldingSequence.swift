@@ -1,6 +1,6 @@
 /// A sequence made by a closure, which makes each element from a state of the iteration.
 ///
-/// ```swift
+/// ```text
 /// UnfoldingSequence(from: { body.makeAsyncIterator() }) { chunks in
 ///     try await chunks.next().map(transform)
 /// }

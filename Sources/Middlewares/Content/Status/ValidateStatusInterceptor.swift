@@ -91,7 +91,7 @@ extension ValidateStatusInterceptor: PlacedInterceptor {
 }
 
 extension Interceptor where Self == AnyInterceptor {
-    /// Throws a ``InterceptorsCore/StatusError`` unless the status is 2xx, or 304 to a request that was conditional.
+    /// Throws a `StatusError` unless the status is 2xx, or 304 to a request that was conditional.
     ///
     /// ```swift
     /// let interceptors: [any Interceptor] = [
@@ -128,7 +128,7 @@ extension Interceptor where Self == AnyInterceptor {
         Self(ValidateStatusInterceptor(bodyLimit: bodyLimit))
     }
 
-    /// Throws a ``InterceptorsCore/StatusError`` unless the status code lies in the range. See ``validateStatus(bodyLimit:)``.
+    /// Throws a `StatusError` unless the status code lies in the range. See ``validateStatus(bodyLimit:)``.
     public static func validateStatus(
         _ range: some RangeExpression<Int> & Sendable,
         bodyLimit: Int = 64 << 10
@@ -136,12 +136,12 @@ extension Interceptor where Self == AnyInterceptor {
         Self(ValidateStatusInterceptor(bodyLimit: bodyLimit, codes: { range.contains($0) }))
     }
 
-    /// Throws a ``InterceptorsCore/StatusError`` unless the set contains the status code. See ``validateStatus(bodyLimit:)``.
+    /// Throws a `StatusError` unless the set contains the status code. See ``validateStatus(bodyLimit:)``.
     public static func validateStatus(_ codes: Set<Int>, bodyLimit: Int = 64 << 10) -> Self {
         Self(ValidateStatusInterceptor(bodyLimit: bodyLimit, codes: { codes.contains($0) }))
     }
 
-    /// Throws a ``InterceptorsCore/StatusError`` unless the closure accepts the response. See ``validateStatus(bodyLimit:)``.
+    /// Throws a `StatusError` unless the closure accepts the response. See ``validateStatus(bodyLimit:)``.
     public static func validateStatus(
         bodyLimit: Int = 64 << 10,
         where isAccepted: @escaping @Sendable (HTTPResponse) -> Bool
