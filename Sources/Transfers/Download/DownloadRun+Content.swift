@@ -11,10 +11,18 @@ extension DownloadRun {
         _ part: DownloadPart,
         _ state: inout State
     ) async throws -> Bool {
-        defer { response.body.discard() }
-        guard let place = try place(of: response, to: demand, part, &state) else { return false }
-        try await save(response, to: part, from: place.start, upTo: place.end)
-        return true
+        // No `defer`, which crashes the optimizer of Swift 6.3.
+        do {
+            if let place = try place(of: response, to: demand, part, &state) {
+                try await save(response, to: part, from: place.start, upTo: place.end)
+                return true
+            }
+        } catch {
+            response.body.discard()
+            throw error
+        }
+        response.body.discard()
+        return false
     }
 
     /// Makes the part ready for the content of a response. Returns the place of the content: its offset, and the offset after its last
