@@ -28,6 +28,9 @@ package struct SystemCallFailure: Error {
     /// Whether the path doesn't exist.
     package var isMissing: Bool { code == ENOENT }
 
+    /// Whether a lock couldn't be acquired, as opposed to a file that couldn't be read or written.
+    package var isOfLock: Bool { call.description == "flock" }
+
     /// A sentence for a person: the call, the path and the reason.
     package var sentence: String { "\(call) failed for \(path): \(String(cString: strerror(code)))." }
 

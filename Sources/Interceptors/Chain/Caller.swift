@@ -107,8 +107,8 @@ extension HTTPContext {
     /// Otherwise it could receive a response stored for the account.
     ///
     /// With a partition, a cache or `coalesce` may be placed outside the interceptor that adds the credentials, and cache
-    /// entries survive a token change. Without one, an outer cache can't tell users apart, so the request fails with a
-    /// `TransportError`. Nothing checks that the credential finally sent belongs to the named account, unless `partition(by:
+    /// entries survive a token change. Without one, an outer cache can't tell users apart, so the request fails with
+    /// `HTTPErrorCode.sharedResponse`. Nothing checks that the credential finally sent belongs to the named account, unless `partition(by:
     /// tokens)` sets the partition.
     public var cachePartition: String? {
         get { self[CachePartitionKey.self] }
@@ -165,7 +165,8 @@ extension HTTPRequest {
     ///   - identity: a value that differs between users, such as the key or an account ID. It stays in the request's context
     ///     and is never printed. `nil` if the request gets no credential, for instance while nobody is signed in: the order of
     ///     the chain is checked all the same, so that the first request fails and not the first one with a credential.
-    /// - Throws: `TransportError` if an outer element may answer other requests with this response.
+    /// - Throws: `TransportError` with `HTTPErrorCode.sharedResponse` if an outer element may answer other requests with this
+    ///   response.
     public mutating func identifyCaller(by element: String, as identity: String?) throws {
         try requireUnshared(by: element)
         guard let identity else { return }
@@ -177,8 +178,8 @@ extension HTTPRequest {
     /// An outer cache then accepts the sensitive fields and query items already present, instead of refusing the request. If
     /// they do differ between users, one user could receive another's response.
     public mutating func declareAnonymous() {
-        let sharing = context.sharing
-        guard !sharing.isEmpty else { return }
-        context.sharing = sharing.map { ResponseSharing($0.element, seeing: self) }
+        guard let sharing = context.sharing else { return }
+        let outer = sharing.outer.map { ResponseSharing($0.element, seeing: self) }
+        context.sharing = ResponseSharing(sharing.element, seeing: self, outer: outer)
     }
 }

@@ -11,10 +11,16 @@ struct ResponseSharing: Sendable {
     private let fields: HTTPFields
     /// The URL that the element has seen.
     private let url: URL
+    /// The outer elements that share responses, outermost first. They are stored here, and not beside this element, because most
+    /// chains have one such element, and then no array is allocated.
+    let outer: [ResponseSharing]
 
-    init(_ element: String, seeing request: borrowing HTTPRequest) {
-        (self.element, fields, url) = (element, request.headerFields, request.url)
+    init(_ element: String, seeing request: borrowing HTTPRequest, outer: [ResponseSharing] = []) {
+        (self.element, fields, url, self.outer) = (element, request.headerFields, request.url, outer)
     }
+
+    /// The outer elements and this one, outermost first.
+    var all: [ResponseSharing] { outer + [self] }
 
     /// The first credential in the request that this element has not seen.
     func unseenCredential(in request: HTTPRequest) -> String? {
@@ -54,17 +60,17 @@ struct ResponseSharing: Sendable {
 }
 
 extension HTTPContext {
-    private enum SharingKey: HTTPContextKey { static var defaultValue: [ResponseSharing] { [] } }
+    private enum SharingKey: HTTPContextKey { static var defaultValue: ResponseSharing? { nil } }
 
-    /// The elements passed so far that may answer other requests with this response, outermost first.
-    var sharing: [ResponseSharing] {
+    /// The innermost element passed so far that may answer other requests with this response.
+    var sharing: ResponseSharing? {
         get { self[SharingKey.self] }
         set { self[SharingKey.self] = newValue }
     }
 
     /// On a request: the name of the innermost element passed so far that may answer other requests with this response, such as
     /// `cache`. `nil` if there is no such element, or if the request names a partition (``cachePartition``).
-    public var sharedBy: String? { sharing.last?.element }
+    public var sharedBy: String? { sharing?.element }
 }
 
 extension HTTPRequest {
@@ -93,7 +99,7 @@ extension HTTPRequest {
     public mutating func shareResponse(by element: String) {
         context.redirectWitness = RedirectWitness(inside: context.redirectWitness)
         if context.namedPartition != nil { return }
-        context.sharing.append(ResponseSharing(element, seeing: self))
+        context.sharing = ResponseSharing(element, seeing: self, outer: context.sharing?.all ?? [])
     }
 
     /// Throws if an outer element may answer other requests with this response.
@@ -108,8 +114,8 @@ extension HTTPRequest {
     ///     never find two such requests alike, so the error doesn't suggest the other order.
     /// - Throws: `TransportError` with `HTTPErrorCode.sharedResponse`.
     public func requireUnshared(by element: String, changesEachTime: Bool = false) throws {
-        guard let sharing = context.sharing.last else { return }
-        let order = ([element] + context.sharing.map(\.element)).map { ".\($0)(…)" }.joined(separator: ", ")
+        guard let sharing = context.sharing else { return }
+        let order = ([element] + sharing.all.map(\.element)).map { ".\($0)(…)" }.joined(separator: ", ")
         let remedy = changesEachTime ? nil : "Put \(sharing.element) after \(element): [\(order)]."
         throw sharedResponse(by: sharing.element, outside: element, remedy)
     }
@@ -119,15 +125,19 @@ extension HTTPRequest {
     /// Called for each request at the end of its chain, so without a sharing element it must cost only one lookup.
     @usableFromInline
     func requireSeenCredentials() throws {
-        for sharing in context.sharing.reversed() {
-            guard let name = sharing.unseenCredential(in: self) else { continue }
-            throw sharedResponse(
-                by: sharing.element,
-                outside: "the interceptor that sets \(name)",
-                "Put that interceptor before \(sharing.element) in the array, or call declareAnonymous() in it if the value"
-                    + " is the same for all users."
-            )
-        }
+        guard let sharing = context.sharing else { return }
+        try requireSeenCredentials(by: sharing)
+        for outer in sharing.outer.reversed() { try requireSeenCredentials(by: outer) }
+    }
+
+    private func requireSeenCredentials(by sharing: ResponseSharing) throws {
+        guard let name = sharing.unseenCredential(in: self) else { return }
+        throw sharedResponse(
+            by: sharing.element,
+            outside: "the interceptor that sets \(name)",
+            "Put that interceptor before \(sharing.element) in the array, or call declareAnonymous() in it if the value is the"
+                + " same for all users."
+        )
     }
 
     private func sharedResponse(by element: String, outside other: String, _ remedy: String?) -> TransportError {

@@ -93,8 +93,10 @@ public final class CacheArrivals: Sendable {
 
         deinit {
             arrivals.states.withLock { states in
-                states[key]?.tickets -= 1
-                if states[key]?.tickets == 0 { states[key] = nil }
+                // Changing the state in place allocates three times.
+                guard var state = states.removeValue(forKey: key) else { return }
+                state.tickets -= 1
+                if state.tickets > 0 { states[key] = state }
             }
         }
     }

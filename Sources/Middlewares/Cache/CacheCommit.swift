@@ -34,7 +34,7 @@ struct CacheCommit: Sendable {
     /// The IDs of the entries that it replaces, besides those of its variant.
     let replaced: [CacheEntry.ID]
     /// The IDs of all entries that the request found. IDs only, because a stream's commit would keep their bodies in memory.
-    let seen: [CacheEntry.ID]
+    let seen: [CacheEntry]
     let ticket: CacheArrivals.Ticket
     let store: any CacheStore
     /// The key's generation when the request was sent.
@@ -120,7 +120,8 @@ struct CacheCommit: Sendable {
             let isSameGeneration = found.generation == generation
             let older = found.entries.filter { entry in
                 replaced.contains(entry.id)
-                    || entry.response.selectingFields == variant && (isSameGeneration || seen.contains(entry.id))
+                    || entry.response.selectingFields == variant
+                        && (isSameGeneration || seen.contains { $0.id == entry.id })
             }
             if !older.isEmpty { try await store.remove(older.map(\.id), of: ticket.key) }
         } catch {

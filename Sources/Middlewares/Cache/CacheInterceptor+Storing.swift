@@ -149,7 +149,7 @@ extension CacheInterceptor {
         let commit = CacheCommit(
             response: stored,
             replaced: exchange.ids(replaced),
-            seen: exchange.entries.map(\.id),
+            seen: exchange.entries,
             ticket: ticket,
             store: store,
             generation: generation,

@@ -63,7 +63,7 @@ public struct ConformanceRule<Factory: Sendable>: Sendable, Hashable, CustomStri
     public var description: String { name }
 }
 
-/// What a rule says, each but the name as a sentence.
+/// The text of a rule. Each property but the name is a sentence.
 struct RuleText: Sendable {
     let name: String
     let expected: String
@@ -143,7 +143,7 @@ extension RuleText {
         }
     }
 
-    /// The failure of a check that stands still.
+    /// The failure of a check in which nothing goes on.
     ///
     /// - Parameter situation: what waits, as sentences.
     func failure(of standstill: RuleStandstill, _ situation: String) -> RuleFailure {

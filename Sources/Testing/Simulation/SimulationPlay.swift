@@ -55,7 +55,7 @@ struct SimulationPlay {
         }
     }
 
-    /// Records the properties that a seed breaks which stands still, while its calls still wait.
+    /// Records the properties that a seed has broken in which nothing goes on, while its calls still wait.
     private func report(_ standstill: RuleStandstill) {
         let hasCalls = core.state.withLock { !$0.calls.isEmpty }
         switch standstill {
@@ -71,7 +71,9 @@ struct SimulationPlay {
             )
             core.checkCalls()
         case .stuck where !hasCalls: core.violate(.everyCallEnds, "The closure that makes the client never ends.")
-        case .stuck: core.checkCalls()
+        case .stuck:
+            core.checkCalls()
+            core.checkRest()
         }
     }
 

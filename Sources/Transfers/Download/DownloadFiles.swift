@@ -57,11 +57,11 @@ extension SystemCallFailure {
     /// The error of a download whose file couldn't be opened, read or written.
     func downloadError(of request: HTTPRequest?, to file: URL) -> any HTTPError {
         switch code {
-        case EWOULDBLOCK:
+        case EWOULDBLOCK where isOfLock:
             let message =
                 "Another download to \(file.path) is in progress. Cancel it, wait for it, or download to another file."
             return TransferError(.downloadInProgress, message, request: request)
-        case ENOLCK:
+        case ENOLCK where isOfLock:
             let message =
                 "The file system of \(file.path) has no locks, so bytes can't be kept across launches. Pass `resuming: .withinCall`."
             return TransportError(.unsupported, message, request: request)

@@ -90,7 +90,8 @@ struct UploadLimits: Sendable, Equatable {
     ///   - length: the number of bytes of the whole.
     ///   - most: the caller's own limit for a request, which gives way to the server's least size.
     func part(from offset: Int64, of length: Int64, upTo most: Int64) -> Range<Int64> {
-        let most = min(max(most, minAppendSize ?? 1), maxAppendSize ?? .max)
+        // Not empty, whatever the caller and the server say: empty requests would never end.
+        let most = max(1, min(max(most, minAppendSize ?? 1), maxAppendSize ?? .max))
         return offset..<(length - offset > most ? offset + most : length)
     }
 }

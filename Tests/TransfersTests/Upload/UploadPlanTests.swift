@@ -287,6 +287,12 @@ import Testing
     @Test func aPartNearTheEndOfAHugeContentDoesNotOverflow() {
         #expect(UploadLimits().part(from: .max - 1, of: .max, upTo: .max) == (.max - 1)..<(.max))
     }
+
+    @Test(arguments: [nil, 0, -5] as [Int64?]) func aPartIsNeverEmpty(leastSize: Int64?) {
+        var limits = UploadLimits()
+        limits.minAppendSize = leastSize
+        for most: Int64 in [0, -1, .min] { #expect(limits.part(from: 3, of: 10, upTo: most) == 3..<4) }
+    }
 }
 
 extension UploadPlan {

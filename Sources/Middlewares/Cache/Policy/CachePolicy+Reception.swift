@@ -67,6 +67,7 @@ extension CachePolicy.Arrival {
         }
         let replaces = response.status.kind == .successful
         let isGone = response.status == 404 || response.status == 410
+        let matching = matching
         return store(replacing: matching, orRemoving: replaces || isGone ? matching : [])
     }
 

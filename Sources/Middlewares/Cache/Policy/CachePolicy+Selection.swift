@@ -4,7 +4,7 @@ internal import InterceptorsSyntax
 extension CachePolicy {
     /// The index of the stored response that a request selects; `nil` if no stored response matches (RFC 9111 §4, §4.1).
     func select(from stored: [CacheEntry], for request: HTTPRequest) -> Int? {
-        stored.indices.filter { matches(stored[$0].response, request) }
+        stored.indices.lazy.filter { matches(stored[$0].response, request) }
             .max { Self.rank(stored[$0]) < Self.rank(stored[$1]) }
     }
 

@@ -228,6 +228,11 @@ extension CacheStore {
         replacing entries: [CacheEntry.ID],
         if isWanted: @Sendable (CacheGeneration) -> Bool
     ) async throws -> Bool {
+        if let memory = self as? MemoryCacheStore {
+            // Without the writer, and with a copy, because a slice would keep a larger buffer alive.
+            let copy = body.withUnsafeBytes { Data($0) }
+            return try memory.insert(copy, of: response, for: key, replacing: entries, if: isWanted)
+        }
         let writer = try await write(response, for: key, replacing: entries, length: Int64(body.count))
         do {
             if !body.isEmpty { try await writer.append(body) }

@@ -64,6 +64,22 @@ public final class MemoryCacheStore: CacheStore {
         state.withLock { CacheSnapshot(entries: $0.table.use(key), generation: $0.generations[key]) }
     }
 
+    /// Stores a whole body.
+    func insert(
+        _ body: Data,
+        of response: CachedResponse,
+        for key: CacheKey,
+        replacing entries: [CacheEntry.ID],
+        if isWanted: (CacheGeneration) -> Bool
+    ) throws -> Bool {
+        if body.count > entryByteLimit { throw CacheStoreError.tooLarge(Int64(entryByteLimit)) }
+        return state.withLock { state in
+            guard isWanted(state.generations[key]) else { return false }
+            state.table.insert(response, body, for: key, replacing: entries)
+            return true
+        }
+    }
+
     /// Begins to store a response. Its body is collected in memory, up to `entryByteLimit`.
     public func write(
         _ response: CachedResponse,
@@ -72,13 +88,7 @@ public final class MemoryCacheStore: CacheStore {
         length: Int64?
     ) async throws -> any CacheWriter {
         if let length, length > Int64(entryByteLimit) { throw CacheStoreError.tooLarge(Int64(entryByteLimit)) }
-        return Writer(limit: entryByteLimit) { [self] body, isWanted in
-            state.withLock { state in
-                guard isWanted(state.generations[key]) else { return false }
-                state.table.insert(response, body, for: key, replacing: entries)
-                return true
-            }
-        }
+        return Writer(self, response, key, entries)
     }
 
     /// Replaces the metadata of an entry.
@@ -122,16 +132,17 @@ public final class MemoryCacheStore: CacheStore {
 
 extension MemoryCacheStore {
     private final class Writer: CacheWriter {
-        typealias Insertion = @Sendable (Data, @Sendable (CacheGeneration) -> Bool) -> Bool
-
-        private let limit: Int
-        private let insert: Insertion
+        private let store: MemoryCacheStore
+        private let response: CachedResponse
+        private let key: CacheKey
+        private let replaced: [CacheEntry.ID]
         private let body = Mutex<Data?>(Data())
 
-        init(limit: Int, insert: @escaping Insertion) {
-            self.limit = limit
-            self.insert = insert
+        init(_ store: MemoryCacheStore, _ response: CachedResponse, _ key: CacheKey, _ replaced: [CacheEntry.ID]) {
+            (self.store, self.response, self.key, self.replaced) = (store, response, key, replaced)
         }
+
+        private var limit: Int { store.entryByteLimit }
 
         func append(_ chunk: Data) async throws {
             let fits = body.withLock { body in
@@ -146,7 +157,8 @@ extension MemoryCacheStore {
         }
 
         func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
-            body.withLock { $0.take() }.map { insert($0, isWanted) } ?? false
+            guard let body = body.withLock({ $0.take() }) else { return false }
+            return try store.insert(body, of: response, for: key, replacing: replaced, if: isWanted)
         }
 
         func abandon() { body.withLock { $0 = nil } }
