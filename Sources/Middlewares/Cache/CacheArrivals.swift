@@ -39,6 +39,8 @@ public final class CacheArrivals: Sendable {
     let debts = OwedRemovals<CacheKey>()
     /// The removals that ``DiskCacheStore`` has failed to carry out, by the shards of its directory.
     let diskDebts = OwedRemovals<DiskName>()
+    /// The time of the last attempt to remove all entries, because all are owed.
+    let lastClear = Mutex<Int64?>(nil)
 
     /// Creates the order of a store without responses in progress.
     public init() {}

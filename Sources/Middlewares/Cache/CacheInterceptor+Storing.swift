@@ -80,7 +80,14 @@ extension CacheInterceptor {
         _ outcome: CacheOutcome,
         stale: CacheOutcome.StaleReason?
     ) async throws -> HTTPResponse? {
-        guard var answer = try await serveSelected(exchange, entry, outcome, stale) else { return nil }
+        let served: HTTPResponse?
+        do {
+            served = try await serveSelected(exchange, entry, outcome, stale)
+        } catch {
+            response.body.discard()
+            throw error
+        }
+        guard var answer = served else { return nil }
         response.body.discard()
         let cookies = response.receivedCookies
         guard !CachePolicy.isOfAnotherOrigin(response, exchange.request), !cookies.isEmpty else { return answer }
@@ -116,7 +123,7 @@ extension CacheInterceptor {
     func payDebt(of key: CacheKey) async -> Bool {
         guard let debt = arrivals.debts.debt(of: key) else { return true }
         let now = time.read().steady
-        let isTooEarly = lastClear.withLock { last in
+        let isTooEarly = arrivals.lastClear.withLock { last in
             guard debt.isWhole else { return false }
             // All entries are removed for the lookup of any key, so not for each lookup.
             if let last, (last..<last + 10).contains(now) { return true }

@@ -1,6 +1,5 @@
 internal import Foundation
 public import InterceptorsCore
-internal import Synchronization
 
 /// The implementation of `.cache(…)`, documented there: carries out the decisions of ``CachePolicy`` with a store and the rest of
 /// the chain.
@@ -14,8 +13,6 @@ final class CacheInterceptor: Interceptor, PlacedInterceptor {
     let report: @Sendable (any Error) -> Void
     let stores: StoringCondition?
     let backgroundValidations = BackgroundValidations()
-    /// The time of the last attempt to remove all entries, because all are owed.
-    let lastClear = Mutex<Int64?>(nil)
 
     var placement: Placement { [.stores] }
 

@@ -4,6 +4,8 @@
 struct CredentialNote: ContextNote, Error {
     /// The sentence, without secrets; `nil` if the request carried a token.
     let note: String?
+    /// Whether it is the reason that a challenge for a password isn't answered.
+    var isOfChallenge = false
 
     /// The note of a request that carried a token.
     static let sent = Self(note: nil)

@@ -20,9 +20,10 @@ struct WeightedMember: Equatable {
             return
         }
         let number = parts[1].dropFirst(2)
-        guard parts[1].hasPrefix("q="), number.utf8.count <= 5,
-            number.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || ASCII.isDigit($0) }), let weight = Double(number),
-            weight <= 1
+        // "0" or "1", and up to three digits after a point.
+        guard parts[1].hasPrefix("q="), number.first == "0" || number.first == "1", number.utf8.count <= 5,
+            number.utf8.count == 1 || number.dropFirst().first == ".",
+            number.utf8.dropFirst(2).allSatisfy(ASCII.isDigit), let weight = Double(number), weight <= 1
         else { return nil }
         self.weight = weight
     }

@@ -16,15 +16,17 @@ extension CachedResponse: Codable {
         }
         let code = try container.decode(Int.self, forKey: .status)
         let phrase = try container.decodeIfPresent(String.self, forKey: .reasonPhrase)
-        let status = HTTPResponse.Status(code: code, reasonPhrase: phrase)
-        try check(status != nil, .status, "\(code) is no status: it has three digits (RFC 9110 §15).")
+        guard let status = HTTPResponse.Status(code: code, reasonPhrase: phrase) else {
+            let problem = "\(code) is no status: it has three digits (RFC 9110 §15)."
+            throw DecodingError.dataCorruptedError(forKey: .status, in: container, debugDescription: problem)
+        }
         let age = try container.decode(Int64.self, forKey: .initialAge)
         try check(age >= 0, .initialAge, "A response is at least 0 seconds old, not \(age).")
         let responseTime = try container.decode(Int64.self, forKey: .responseTime)
         let isTime = responseTime.magnitude <= 1_000_000_000_000
         try check(isTime, .responseTime, "\(responseTime) seconds since 1970 is no time of arrival.")
         self.init(
-            status: status ?? 200,
+            status: status,
             headerFields: try container.decode(HTTPFields.self, forKey: .headerFields),
             selectingFields: try container.decode(HTTPFields.self, forKey: .selectingFields),
             initialAge: age,

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What the interceptors of a chain have noted about the credentials of one owner, such as a ``TokenStore``.
+/// The notes of a chain's interceptors about the credentials of one owner, such as a ``TokenStore``.
 struct Authorization: Sendable {
     /// Updated with the credential that the request carries, for the `retryOnUnauthorized` that wants to know.
     var record: AuthorizationRecord?

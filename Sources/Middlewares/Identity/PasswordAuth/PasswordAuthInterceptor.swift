@@ -80,14 +80,16 @@ struct PasswordAuthInterceptor: Interceptor {
         return explained(response, reason, request)
     }
 
-    /// The response with the reason that its challenge isn't answered, unless an inner element has given one.
+    /// The response with the reason that its challenge isn't answered, unless an inner element has given one. The reason replaces
+    /// that of an inner token.
     private func explained(_ response: HTTPResponse, _ reason: CredentialNote?, _ request: HTTPRequest) -> HTTPResponse
     {
-        guard response.status == 401, let text = reason?.note, response.context.credentialNote?.note == nil else {
-            return response
-        }
+        guard response.status == 401, var reason, let text = reason.note,
+            response.context.credentialNote?.isOfChallenge != true
+        else { return response }
         request.note(.challengeUnanswered(text))
         var response = response
+        reason.isOfChallenge = true
         response.context.credentialNote = reason
         return response
     }

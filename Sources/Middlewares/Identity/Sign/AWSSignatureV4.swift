@@ -62,7 +62,7 @@ struct AWSSignatureV4: Sendable {
 extension AWSSignatureV4 {
     private static let algorithm = "AWS4-HMAC-SHA256"
 
-    /// The signing key of a day, a region and a service, and what is sent of it.
+    /// The signing key of a day, a region and a service, and the parts of it that are sent.
     struct Key {
         let stamp: String
         let scope: [String]

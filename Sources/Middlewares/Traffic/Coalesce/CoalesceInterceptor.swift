@@ -49,8 +49,8 @@ extension Interceptor where Self == AnyInterceptor {
     /// ```
     /// ## Order
     /// - Inside interceptors that add credentials (`bearerAuth`, cookies, basic authentication), so that users never share a
-    ///   response. A call whose credentials are added further inside fails with `HTTPErrorCode.sharedResponse`, unless the request names a
-    ///   partition (`HTTPContext.cachePartition`).
+    ///   response. A call whose credentials are added further inside fails with `HTTPErrorCode.sharedResponse`, unless the
+    ///   request names a partition (`HTTPContext.cachePartition`).
     /// - Outside a cache, a retry, and interceptors that limit or count requests, so that they run once for all callers that
     ///   share.
     ///

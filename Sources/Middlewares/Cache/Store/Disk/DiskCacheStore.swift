@@ -31,8 +31,8 @@ internal import InterceptorsCore
 /// directory; give them the same limits.
 ///
 /// ## Threads
-/// Work runs on the threads of Swift's pool, never on the caller's actor. One call reads or writes a quarter of a megabyte at
-/// a time, or lists one shard.
+/// Work runs on the threads of Swift's pool, never on the caller's actor. One call reads a record of up
+/// to 8 MiB, writes a quarter of a megabyte, or lists one shard.
 public final class DiskCacheStore: CacheStore {
     /// The order in which responses arrive for all stores of this process over the directory.
     public var arrivals: CacheArrivals { access.arrivals }

@@ -81,12 +81,19 @@ final class DiskDirectory: Sendable {
     }
 
     /// Removes the directories of older layouts, which nothing reads any more. They may hold answers for an account that has
-    /// signed out.
+    /// signed out. One that can't be removed doesn't stop the others from being removed; the first error is thrown at the end.
     func removeOlderLayouts() throws {
+        var failure: (any Error)?
         for version in 1..<Self.version {
-            let path = "\(parent)/\(Self.prefix)\(version)"
-            if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
+            do {
+                try FileManager.default.removeItem(atPath: "\(parent)/\(Self.prefix)\(version)")
+            } catch let error as CocoaError where error.code == .fileNoSuchFile {
+                continue
+            } catch {
+                failure = failure ?? error
+            }
         }
+        if let failure { throw failure }
     }
 
     /// Counts the shards whose usage is unknown.

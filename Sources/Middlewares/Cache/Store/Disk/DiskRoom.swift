@@ -69,12 +69,16 @@ final class DiskRoom: Sendable {
     /// Counts the shards whose amount has become unknown, for instance because the usage file was replaced by zeros. An unknown
     /// amount must not pass for none.
     private func countUnknownShards(of directory: DiskDirectory) async throws {
-        let unknown = try directory.usage.read().count { $0 == nil }
+        func unknown() throws -> Int { try directory.usage.read().count { $0 == nil } }
+        let found = try unknown()
         let isMore = state.withLock { state in
-            defer { state.unknown = unknown }
-            return unknown > state.unknown
+            defer { state.unknown = min(state.unknown, found) }
+            return state.unknown != .max && found > state.unknown
         }
-        if isMore { try await directory.countUnknownShards() }
+        guard isMore else { return }
+        try await directory.countUnknownShards()
+        let rest = try unknown()
+        state.withLock { $0.unknown = rest }
     }
 
     private var inProgress: DiskUsage.Amount { DiskUsage.Amount(bytes: incoming.bytes) }
