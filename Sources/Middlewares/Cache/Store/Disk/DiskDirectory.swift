@@ -85,13 +85,9 @@ final class DiskDirectory: Sendable {
     func removeOlderLayouts() throws {
         var failure: (any Error)?
         for version in 1..<Self.version {
-            do {
-                try FileManager.default.removeItem(atPath: "\(parent)/\(Self.prefix)\(version)")
-            } catch let error as CocoaError where error.code == .fileNoSuchFile {
-                continue
-            } catch {
-                failure = failure ?? error
-            }
+            let path = "\(parent)/\(Self.prefix)\(version)"
+            guard FileManager.default.fileExists(atPath: path) || FileName.isLink(path) else { continue }
+            do { try FileManager.default.removeItem(atPath: path) } catch { failure = failure ?? error }
         }
         if let failure { throw failure }
     }
