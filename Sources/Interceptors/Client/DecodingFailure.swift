@@ -86,8 +86,8 @@ extension HTTPErrorCode {
     public static let incompleteBody = Self(rawValue: "incompleteBody")
     /// `DecodingFailure`: the content doesn't match the type, or isn't in the decoder's format.
     public static let undecodable = Self(rawValue: "undecodable")
-    /// `StatusError`, `DecodingFailure`, `TransferError`: the response's status isn't accepted, by
-    /// `validateStatus` or, without a check, by a typed call, has no content for a download that resumes, or isn't a success of a
+    /// `StatusError`, `DecodingFailure`, `TransferError`: the response's status isn't accepted: by `validateStatus`, by a download or
+    /// an upload, or, without a check, by a typed call. Or it has no content for a download that resumes, or isn't a success of a
     /// background transfer.
     public static let unacceptedStatus = Self(rawValue: "unacceptedStatus")
     /// `DecodingFailure`: the response to a call for a stream has another media type.

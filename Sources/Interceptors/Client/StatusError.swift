@@ -17,8 +17,8 @@ public struct StatusError: HTTPError {
     public let body: Data
     /// Whether ``body`` is the complete body. `false` if the body was longer than the limit or couldn't be read to its end.
     public let isBodyComplete: Bool
-    /// The method of the request as `validateStatus` or the transfer sent it on, and the redacted URL that responded: `HTTPResponse.url` if
-    /// the transport set it, otherwise the request's.
+    /// The method of the request as `validateStatus` or the transfer sent it on, and the redacted URL that responded:
+    /// `HTTPResponse.url` if the transport set it, otherwise the request's.
     public let request: HTTPRequest.Summary?
     /// The cause and the remedy, without secrets.
     public let message: String

@@ -220,7 +220,7 @@ extension CacheStore {
     /// Returns all entries of a key.
     public func entries(for key: CacheKey) async throws -> [CacheEntry] { try await snapshot(of: key).entries }
 
-    /// Stores a response whose body is complete, through a writer.
+    /// Stores a response whose body is complete: in memory at once, elsewhere through a writer.
     package func store(
         _ body: Data,
         of response: CachedResponse,
@@ -229,7 +229,7 @@ extension CacheStore {
         if isWanted: @Sendable (CacheGeneration) -> Bool
     ) async throws -> Bool {
         if let memory = self as? MemoryCacheStore {
-            // Without the writer, and with a copy, because a slice would keep a larger buffer alive.
+            // A writer would be one more allocation for each miss. A copy, because a slice would keep a larger buffer alive.
             let copy = body.withUnsafeBytes { Data($0) }
             return try memory.insert(copy, of: response, for: key, replacing: entries, if: isWanted)
         }

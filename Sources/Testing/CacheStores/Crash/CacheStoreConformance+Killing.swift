@@ -10,7 +10,7 @@ extension CacheStoreConformance {
                 "After a kill between two calls, the store must serve whole entries only, and none that were removed.",
             harm:
                 "Otherwise the program shows half of a file, or data that the user deleted, after its next start.",
-            repair: "Write bodies to files of their own names, and make them visible by renaming one record."
+            repair: "Write each body to a separate file, and make the bodies visible by renaming one record."
         ) { bench in
             for moment in try await CrashScript.run(bench) {
                 try await bench.check(moment.image, serves: moment.content, "After a kill behind \(moment.name)")

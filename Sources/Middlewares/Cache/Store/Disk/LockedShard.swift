@@ -22,7 +22,7 @@ struct LockedShard {
 
     /// The record that a change replaces.
     struct Old {
-        /// `nil` if there is none, or it is damaged.
+        /// `nil` if the shard has no such record, or if the record is damaged.
         var record: DiskRecord?
         /// A damaged record counts with its length.
         var amount = DiskUsage.Amount()
