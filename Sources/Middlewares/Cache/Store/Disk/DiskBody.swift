@@ -52,6 +52,7 @@ final class DiskBody: Sendable {
         let size = Int64(Self.blockSize)
         let end = min(range.upperBound, (range.lowerBound / Self.step + 1) * Self.step)
         let blocks = range.lowerBound / size...(end - 1) / size
+        content.reserveCapacity(content.count + Int(end - range.lowerBound))
         let framed = try file.bytes(blocks.count * Self.framedSize, at: blocks.lowerBound * Int64(Self.framedSize))
         try framed.withUnsafeBytes { framed in
             for block in blocks {
@@ -62,7 +63,8 @@ final class DiskBody: Sendable {
                 let sum = UInt64(littleEndian: framed.loadUnaligned(fromByteOffset: start + count, as: UInt64.self))
                 guard sum == Self.checksum(bytes, of: id, block) else { throw DiskRecord.Damage() }
                 let wanted = (range.lowerBound..<end).clamped(to: offset..<offset + size)
-                content.append(contentsOf: bytes[Int(wanted.lowerBound - offset)..<Int(wanted.upperBound - offset)])
+                let part = Int(wanted.lowerBound - offset)..<Int(wanted.upperBound - offset)
+                content.append(UnsafeRawBufferPointer(rebasing: bytes[part]).assumingMemoryBound(to: UInt8.self))
             }
         }
     }
