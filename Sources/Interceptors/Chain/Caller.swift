@@ -178,8 +178,8 @@ extension HTTPRequest {
     /// An outer cache then accepts the sensitive fields and query items already present, instead of refusing the request. If
     /// they do differ between users, one user could receive another's response.
     public mutating func declareAnonymous() {
-        guard let sharing = context.sharing else { return }
+        guard let sharing = context.sharedExchange.sharing else { return }
         let outer = sharing.outer.map { ResponseSharing($0.element, seeing: self) }
-        context.sharing = ResponseSharing(sharing.element, seeing: self, outer: outer)
+        context.sharedExchange.sharing = ResponseSharing(sharing.element, seeing: self, outer: outer)
     }
 }

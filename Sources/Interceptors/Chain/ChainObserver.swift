@@ -41,7 +41,6 @@ public protocol ObservedStep: AnyObject, Sendable {
 
 extension HTTPContext {
     private enum StepKey: HTTPContextKey { static var defaultValue: (any ObservedStep)? { nil } }
-    private enum CallingStepKey: HTTPContextKey { static var defaultValue: (any ObservedStep)? { nil } }
 
     /// On a request: the run of the element that the request has reached, set by the chain's observer.
     public var observedStep: (any ObservedStep)? {
@@ -50,10 +49,7 @@ extension HTTPContext {
     }
 
     /// On a request that begins a call: the run of the element that makes the call, such as a refresh.
-    public var callingStep: (any ObservedStep)? {
-        get { self[CallingStepKey.self] }
-        set { self[CallingStepKey.self] = newValue }
-    }
+    public var callingStep: (any ObservedStep)? { sender?.caller }
 }
 
 extension ChainObserver {

@@ -90,19 +90,9 @@ internal import Synchronization
     }
 }
 
-extension HTTPContext {
-    private enum RedirectWitnessKey: HTTPContextKey { static var defaultValue: RedirectWitness? { nil } }
-
-    /// On a request: the witness of the innermost element passed so far that keeps responses.
-    var redirectWitness: RedirectWitness? {
-        get { self[RedirectWitnessKey.self] }
-        set { self[RedirectWitnessKey.self] = newValue }
-    }
-}
-
 extension HTTPRequest {
     /// The witness that sees the response at the end of the chain, if any.
-    @usableFromInline var redirectWitness: RedirectWitness? { context.redirectWitness }
+    @usableFromInline var redirectWitness: RedirectWitness? { context.sharedExchange.witness }
 
     /// Whether a response answers this request itself; `false` if a redirect was followed further inside, by whatever element or
     /// transport. The response then belongs to another URL, and must not be kept for this one.
@@ -110,9 +100,9 @@ extension HTTPRequest {
     /// Call it on a request that was passed on after ``shareResponse(by:)``; on any other, it returns `true`. A URL that an inner
     /// interceptor has changed, for instance by a signature in the query, isn't a redirect.
     public func isAnswered(by response: HTTPResponse) -> Bool {
-        !(context.redirectWitness?.hasLedElsewhere(to: response, from: url) ?? false)
+        !(redirectWitness?.hasLedElsewhere(to: response, from: url) ?? false)
     }
 
     /// Whether the last attempt at this request met a redirect further inside, before it ended in an error.
-    package var hasBeenRedirected: Bool { context.redirectWitness?.hasLedElsewhere(to: nil, from: url) ?? false }
+    package var hasBeenRedirected: Bool { redirectWitness?.hasLedElsewhere(to: nil, from: url) ?? false }
 }

@@ -59,18 +59,25 @@ struct ResponseSharing: Sendable {
     }
 }
 
-extension HTTPContext {
-    private enum SharingKey: HTTPContextKey { static var defaultValue: ResponseSharing? { nil } }
+/// What elements that may answer other requests with a response note on its request.
+struct SharedExchange: Sendable {
+    /// The innermost such element passed so far; `nil` if the request names a partition.
+    var sharing: ResponseSharing?
+    /// Sees where the exchange leads.
+    var witness: RedirectWitness?
+}
 
-    /// The innermost element passed so far that may answer other requests with this response.
-    var sharing: ResponseSharing? {
-        get { self[SharingKey.self] }
-        set { self[SharingKey.self] = newValue }
+extension HTTPContext {
+    private enum SharedExchangeKey: HTTPContextKey { static var defaultValue: SharedExchange { SharedExchange() } }
+
+    var sharedExchange: SharedExchange {
+        get { self[SharedExchangeKey.self] }
+        set { self[SharedExchangeKey.self] = newValue }
     }
 
     /// On a request: the name of the innermost element passed so far that may answer other requests with this response, such as
     /// `cache`. `nil` if there is no such element, or if the request names a partition (``cachePartition``).
-    public var sharedBy: String? { sharing?.element }
+    public var sharedBy: String? { sharedExchange.sharing?.element }
 }
 
 extension HTTPRequest {
@@ -97,9 +104,12 @@ extension HTTPRequest {
     /// ```
     /// - Parameter element: the name of the calling element as written in a chain, such as `cache`.
     public mutating func shareResponse(by element: String) {
-        context.redirectWitness = RedirectWitness(inside: context.redirectWitness)
-        if context.namedPartition != nil { return }
-        context.sharing = ResponseSharing(element, seeing: self, outer: context.sharing?.all ?? [])
+        var shared = context.sharedExchange
+        shared.witness = RedirectWitness(inside: shared.witness)
+        if context.namedPartition == nil {
+            shared.sharing = ResponseSharing(element, seeing: self, outer: shared.sharing?.all ?? [])
+        }
+        context.sharedExchange = shared
     }
 
     /// Throws if an outer element may answer other requests with this response.
@@ -114,7 +124,7 @@ extension HTTPRequest {
     ///     never find two such requests alike, so the error doesn't suggest the other order.
     /// - Throws: `TransportError` with `HTTPErrorCode.sharedResponse`.
     public func requireUnshared(by element: String, changesEachTime: Bool = false) throws {
-        guard let sharing = context.sharing else { return }
+        guard let sharing = context.sharedExchange.sharing else { return }
         let order = ([element] + sharing.all.map(\.element)).map { ".\($0)(…)" }.joined(separator: ", ")
         let remedy = changesEachTime ? nil : "Put \(sharing.element) after \(element): [\(order)]."
         throw sharedResponse(by: sharing.element, outside: element, remedy)
@@ -125,7 +135,7 @@ extension HTTPRequest {
     /// Called for each request at the end of its chain, so without a sharing element it must cost only one lookup.
     @usableFromInline
     func requireSeenCredentials() throws {
-        guard let sharing = context.sharing else { return }
+        guard let sharing = context.sharedExchange.sharing else { return }
         try requireSeenCredentials(by: sharing)
         for outer in sharing.outer.reversed() { try requireSeenCredentials(by: outer) }
     }

@@ -43,7 +43,7 @@ public import Foundation
 /// off the caller's actor. A streamed response is collected first, up to 64 MiB.
 ///
 /// Typed calls never decode an error page. If a response isn't a 2xx, they throw ``InterceptorsTransport/HTTPErrorCode/unacceptedStatus``,
-/// unless an interceptor accepted the status (``InterceptorsTransport/HTTPContext/isStatusAccepted``). An interceptor that validates the status
+/// unless an interceptor accepted the status (``InterceptorsTransport/HTTPContext/validatesStatus``). An interceptor that validates the status
 /// throws its own error earlier. ``send(_:)-(HTTPRequest)`` and `head` return every response unchanged.
 ///
 /// A client is a `Transport` too: pass one wherever a chain or a transport is expected.
@@ -95,9 +95,8 @@ public struct Client: Transport {
     init(_ settings: ClientSettings, for caller: (any ObservedStep)? = nil) {
         self.settings = settings
         self.caller = caller
-        var context = HTTPContext.with(\.sender, RequestSender(origin: settings.origin, settings: settings))
-        if let caller { context.callingStep = caller }
-        self.context = context
+        let sender = RequestSender(origin: settings.origin, settings: settings, caller: caller)
+        context = HTTPContext.with(\.sender, sender)
     }
 
     /// Sends a request through the chain and returns its response, whatever the status.
@@ -118,11 +117,11 @@ public struct Client: Transport {
         #endif
         // Without a base URL, the origin is that of the client that sent the request before.
         let previous = settings.origin == nil ? request.context.clientOrigin : nil
-        request.context.sender = previous.map { RequestSender(origin: $0, settings: settings) } ?? context.sender
-        if let caller { request.context.callingStep = caller }
+        let sender = previous.map { RequestSender(origin: $0, settings: settings, caller: caller) }
+        request.context.sender = sender ?? context.sender
         let validatesStatus = request.context.validatesStatus
         var response = try await chain.send(request)
-        if !validatesStatus { response.context.isStatusAccepted = true }
+        if !validatesStatus { response.context.validatesStatus = false }
         return response
     }
 

@@ -2,7 +2,6 @@ extension HTTPContext {
     private enum SenderKey: HTTPContextKey { static var defaultValue: RequestSender? { nil } }
     private enum ClientFieldsKey: HTTPContextKey { static var defaultValue: HTTPFields { HTTPFields() } }
     private enum ValidatesStatusKey: HTTPContextKey { static var defaultValue: Bool { true } }
-    private enum StatusAcceptedKey: HTTPContextKey { static var defaultValue: Bool { false } }
     private enum DecodingObserversKey: HTTPContextKey {
         static var defaultValue: [@Sendable (DecodingFailure) -> Void] { [] }
     }
@@ -39,7 +38,8 @@ extension HTTPContext {
         set { self[ClientFieldsKey.self] = newValue }
     }
 
-    /// On a request: whether an unsuccessful status fails the call; `true` by default.
+    /// Whether a status that isn't a 2xx fails the call; `true` by default. On a response it is `false` if the request said so, or
+    /// if an interceptor accepted the status as a success.
     ///
     /// If `false`, `validateStatus` passes on every response, and the typed calls of a ``Client`` decode a response whatever
     /// its status: `context: .with(\.validatesStatus, false)`. `unwrapEnvelope` still throws for an envelope that reports a
@@ -47,14 +47,6 @@ extension HTTPContext {
     public var validatesStatus: Bool {
         get { self[ValidatesStatusKey.self] }
         set { self[ValidatesStatusKey.self] = newValue }
-    }
-
-    /// On a response: whether an interceptor accepted its status as a success although it isn't a 2xx.
-    ///
-    /// The typed calls of a ``Client`` refuse any other response that isn't a 2xx.
-    public var isStatusAccepted: Bool {
-        get { self[StatusAcceptedKey.self] }
-        set { self[StatusAcceptedKey.self] = newValue }
     }
 
     /// On a response: adds a closure to call if a typed call of a ``Client`` can't decode the response. Interceptors don't see

@@ -8,6 +8,8 @@ internal import InterceptorsTransport
 /// ``HTTPContext/clientOwner``.
 final class RequestSender: Sendable {
     let origin: Origin?
+    /// The observed step for which the client makes the call.
+    let caller: (any ObservedStep)?
     private let owner: Weak
 
     // Not `weak let`, which needs Swift 6.2.3.
@@ -17,8 +19,8 @@ final class RequestSender: Sendable {
 
     var settings: ClientSettings? { owner.settings }
 
-    init(origin: Origin?, settings: ClientSettings? = nil) {
-        self.origin = origin
+    init(origin: Origin?, settings: ClientSettings? = nil, caller: (any ObservedStep)? = nil) {
+        (self.origin, self.caller) = (origin, caller)
         owner = Weak(settings: settings)
     }
 }

@@ -115,7 +115,7 @@ package struct ResponseDecoding: Sendable {
 
     private func requireSuccess(_ response: HTTPResponse, except refused: Set<HTTPResponse.Status> = []) async throws {
         let isSuccess = response.status.kind == .successful && !refused.contains(response.status)
-        guard !isSuccess, !response.context.isStatusAccepted else { return }
+        guard !isSuccess, response.context.validatesStatus else { return }
         let body = try await response.beginning(upTo: DecodingFailure.bodyLimit)
         let message = DecodingFailure.message(for: response, from: response.url ?? url)
         throw failure(.unacceptedStatus, message, response, body: body)

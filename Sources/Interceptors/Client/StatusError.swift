@@ -50,7 +50,7 @@ public struct StatusError: HTTPError {
 extension StatusError {
     /// Throws if the status is no success, unless an interceptor has accepted it.
     package static func check(_ response: HTTPResponse, to request: HTTPRequest) async throws {
-        guard response.status.kind != .successful, !response.context.isStatusAccepted else { return }
+        guard response.status.kind != .successful, response.context.validatesStatus else { return }
         throw try await StatusError(response, method: request.method, url: request.url, bodyLimit: 1 << 20) { url in
             let status = PrintableText.line(response.status.description)
             if response.context.isMadeLocally {

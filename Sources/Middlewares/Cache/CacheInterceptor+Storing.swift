@@ -93,7 +93,7 @@ extension CacheInterceptor {
         guard !CachePolicy.isOfAnotherOrigin(response, exchange.request), !cookies.isEmpty else { return answer }
         answer.headerFields.remove(.setCookie)
         for field in cookies { answer.headerFields.append(field) }
-        answer.context.cookiesBesideStored = cookies
+        answer.context.cookiesFromServer = cookies
         return answer
     }
 

@@ -7,8 +7,8 @@ extension HTTPResponse {
     /// would overwrite newer cookies, and could sign the user out. So this leaves out the fields of a stored response. It
     /// includes those of a 304 that confirms the stored response, or of a failed response that it replaces.
     public var receivedCookies: HTTPFields {
-        if context.cacheOutcome?.result.isStored ?? false { return context.cookiesBesideStored }
         if let received = context.cookiesFromServer { return received }
+        if context.cacheOutcome?.result.isStored ?? false { return [:] }
         guard headerFields.contains(.setCookie) else { return [:] }
         return HTTPFields(headerFields.filter { $0.name == .setCookie })
     }
@@ -16,17 +16,11 @@ extension HTTPResponse {
 
 extension HTTPContext {
     private enum CookiesFromServerKey: HTTPContextKey { static var defaultValue: HTTPFields? { nil } }
-    private enum CookiesBesideStoredKey: HTTPContextKey { static var defaultValue: HTTPFields { [:] } }
 
-    /// On a response that passed several caches: the `Set-Cookie` fields that the innermost of them received from the server.
+    /// On a response that a cache answered or passed on: the `Set-Cookie` fields that the server sent for this call, if the
+    /// response's own fields don't tell.
     var cookiesFromServer: HTTPFields? {
         get { self[CookiesFromServerKey.self] }
         set { self[CookiesFromServerKey.self] = newValue }
-    }
-
-    /// On a stored response: the `Set-Cookie` fields that the server sent for this call.
-    var cookiesBesideStored: HTTPFields {
-        get { self[CookiesBesideStoredKey.self] }
-        set { self[CookiesBesideStoredKey.self] = newValue }
     }
 }

@@ -2,7 +2,7 @@ internal import Foundation
 public import Interceptors
 
 /// The implementation of `.faults(…)`, documented there.
-struct FaultsInterceptor: Interceptor {
+struct FaultsInterceptor: PlacedInterceptor {
     let faults: FaultSwitch
     let time: TimeSource
 
@@ -16,9 +16,7 @@ struct FaultsInterceptor: Interceptor {
         try Task.checkCancellation()
         return try await exchange.response(with: plan.fault?.kind ?? .latency(.zero ... .zero))
     }
-}
 
-extension FaultsInterceptor: PlacedInterceptor {
     var placement: Placement {
         let inner: [(ChainRole, reason: String)] = [
             (.resends, "An inner retry, refresh or redirect never sees an injected fault."),

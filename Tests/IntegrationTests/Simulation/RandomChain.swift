@@ -105,7 +105,7 @@ struct RandomChain {
         switch kind {
         case .redirects:
             let limit = Int.random(in: 0...4, using: &random)
-            let redirects = FollowRedirectsInterceptor(limit: limit, allowsDowngrade: .random(using: &random))
+            let redirects: AnyInterceptor = .followRedirects(limit: limit, allowsDowngrade: .random(using: &random))
             add(redirects, "redirects(\(limit))", sends: limit + 1)
         case .retry: addRetry(&random)
         case .timeout: addTimeout(&random)
@@ -153,7 +153,7 @@ struct RandomChain {
         let makeKey: @Sendable () -> String = { [world] in "key-\(world.nextID())" }
         let makesKeys = Bool.random(using: &random)
         let isBudgeted = Bool.random(using: &random)
-        let retry = RetryInterceptor(
+        let retry: AnyInterceptor = .retry(
             policy,
             budget: isBudgeted ? budget : nil,
             time: world.time,

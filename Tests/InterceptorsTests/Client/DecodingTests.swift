@@ -149,7 +149,7 @@ import Testing
             [
                 .intercept { request, next in
                     var response = try await next(request)
-                    response.context.isStatusAccepted = true
+                    response.context.validatesStatus = false
                     return response
                 }
             ]

@@ -48,7 +48,7 @@ import Testing
     }
 
     private func retry(_ maxAttempts: Int = 2) -> some Interceptor {
-        RetryInterceptor(
+        AnyInterceptor.retry(
             .constant(
                 .zero,
                 maxAttempts: maxAttempts,

@@ -1,20 +1,10 @@
 internal import Foundation
 
 /// The implementation of `.compressRequest(…)`, documented there.
-struct CompressRequestInterceptor: Interceptor {
-    private let minimum: Int64
-    private let level: Int
-    private let isCompressed: @Sendable (HTTPRequest) -> Bool
-
-    init(
-        above minimum: Int = 1024,
-        level: Int = 6,
-        where isCompressed: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
-    ) {
-        self.minimum = Int64(max(0, minimum))
-        self.level = level
-        self.isCompressed = isCompressed
-    }
+struct CompressRequestInterceptor: PlacedInterceptor {
+    let minimum: Int64
+    let level: Int
+    let isCompressed: @Sendable (HTTPRequest) -> Bool
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if mayCompress(request), isCompressed(request), GzipStream.isAvailable,
@@ -73,9 +63,7 @@ struct CompressRequestInterceptor: Interceptor {
             "application/pdf",
         ].contains(type)
     }
-}
 
-extension CompressRequestInterceptor: PlacedInterceptor {
     var placement: Placement { [.compresses] }
 }
 
@@ -113,6 +101,7 @@ extension Interceptor where Self == AnyInterceptor {
         level: Int = 6,
         where isCompressed: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
     ) -> Self {
-        Self(CompressRequestInterceptor(above: minimum, level: level, where: isCompressed))
+        let minimum = Int64(max(0, minimum))
+        return Self(CompressRequestInterceptor(minimum: minimum, level: level, isCompressed: isCompressed))
     }
 }

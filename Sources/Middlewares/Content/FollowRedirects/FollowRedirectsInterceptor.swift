@@ -1,25 +1,13 @@
 internal import Foundation
 
 /// The implementation of `.followRedirects(…)`, documented there.
-struct FollowRedirectsInterceptor: Interceptor {
+struct FollowRedirectsInterceptor: PlacedInterceptor {
     typealias Policy = @Sendable (RedirectProposal) async throws -> RedirectDecision
 
-    private let limit: Int
-    private let allowsDowngrade: Bool
-    private let rules: RedirectRules
-    private let policy: Policy?
-
-    init(
-        limit: Int = 20,
-        allowsDowngrade: Bool = false,
-        redaction: Redaction = .standard,
-        policy: Policy? = nil
-    ) {
-        self.limit = max(0, limit)
-        self.allowsDowngrade = allowsDowngrade
-        self.rules = RedirectRules(redaction: redaction)
-        self.policy = policy
-    }
+    let limit: Int
+    let allowsDowngrade: Bool
+    let rules: RedirectRules
+    let policy: Policy?
 
     @inline(__always)
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -138,9 +126,7 @@ struct FollowRedirectsInterceptor: Interceptor {
     ) -> RedirectError {
         RedirectError(code, limit: limit, redirects: hops, status: response.status, request: request)
     }
-}
 
-extension FollowRedirectsInterceptor: PlacedInterceptor {
     var placement: Placement { [.followsRedirects(without: rules.redaction), .readsStatus(301, 302, 303, 307, 308)] }
 }
 
@@ -199,9 +185,9 @@ extension Interceptor where Self == AnyInterceptor {
     ) -> Self {
         Self(
             FollowRedirectsInterceptor(
-                limit: limit,
+                limit: max(0, limit),
                 allowsDowngrade: allowsDowngrade,
-                redaction: redaction,
+                rules: RedirectRules(redaction: redaction),
                 policy: policy
             )
         )

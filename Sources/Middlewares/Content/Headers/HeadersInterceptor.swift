@@ -1,21 +1,13 @@
 /// The implementation of `.headers(…)`, documented there.
-struct HeadersInterceptor: Interceptor {
+struct HeadersInterceptor: PlacedInterceptor {
     typealias Fields = @Sendable (HTTPRequest) async throws -> HTTPFields
 
-    private enum Source: Sendable {
+    enum Source: Sendable {
         case fixed(defaults: HTTPFields, forced: HTTPFields)
         case made(Fields, isForced: Bool)
     }
 
-    private let source: Source
-
-    init(_ defaults: HTTPFields, forced: HTTPFields = HTTPFields()) {
-        source = .fixed(defaults: defaults, forced: forced)
-    }
-
-    init(overriding: Bool = false, _ make: @escaping Fields) {
-        source = .made(make, isForced: overriding)
-    }
+    let source: Source
 
     @inline(__always)
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -29,9 +21,7 @@ struct HeadersInterceptor: Interceptor {
         }
         return try await next(request)
     }
-}
 
-extension HeadersInterceptor: PlacedInterceptor {
     var placement: Placement {
         switch source {
         case .fixed(_, let forced) where forced.contains(.authorization): [.forcesAuthorization]
@@ -71,11 +61,11 @@ extension Interceptor where Self == AnyInterceptor {
     ///   - defaults: fields to add unless the request has a field of that name.
     ///   - forced: fields that replace a request's fields of the same name, and defaults; by default none.
     public static func headers(_ defaults: HTTPFields, forced: HTTPFields = HTTPFields()) -> Self {
-        Self(HeadersInterceptor(defaults, forced: forced))
+        Self(HeadersInterceptor(source: .fixed(defaults: defaults, forced: forced)))
     }
 
     /// Adds fields that replace a request's fields of the same name. See ``headers(_:forced:)``.
-    public static func headers(forced: HTTPFields) -> Self { Self(HeadersInterceptor(HTTPFields(), forced: forced)) }
+    public static func headers(forced: HTTPFields) -> Self { headers(HTTPFields(), forced: forced) }
 
     /// Adds fields from a closure to each request. See ``headers(_:forced:)``.
     ///
@@ -87,6 +77,6 @@ extension Interceptor where Self == AnyInterceptor {
         overriding: Bool = false,
         _ make: @escaping @Sendable (HTTPRequest) async throws -> HTTPFields
     ) -> Self {
-        Self(HeadersInterceptor(overriding: overriding, make))
+        Self(HeadersInterceptor(source: .made(make, isForced: overriding)))
     }
 }

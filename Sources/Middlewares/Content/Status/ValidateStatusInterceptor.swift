@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// The implementation of `.validateStatus(…)`, documented there.
-struct ValidateStatusInterceptor: Interceptor {
+struct ValidateStatusInterceptor: PlacedInterceptor {
     private let isAccepted: (@Sendable (HTTPResponse) -> Bool)?
     private let bodyLimit: Int
     /// The role for the linter, which never calls a closure of the caller's.
@@ -30,7 +30,7 @@ struct ValidateStatusInterceptor: Interceptor {
         if isAccepted?(response) ?? Self.isSuccess(response.status, isConditional: isConditional) {
             guard !isSuccessful else { return response }
             var accepted = response
-            accepted.context.isStatusAccepted = true
+            accepted.context.validatesStatus = false
             return accepted
         }
         throw try await StatusError(response, method: method, url: url, bodyLimit: bodyLimit)
@@ -49,6 +49,9 @@ struct ValidateStatusInterceptor: Interceptor {
         request.headerFields.contains(anyOf: conditions)
             && (request.method == .get || request.method == .head)
     }
+
+    // A range or a set is a closure here, which has no short form.
+    var placement: Placement { isAccepted == nil ? [role, .set("")] : [role] }
 }
 
 extension StatusError {
@@ -85,11 +88,6 @@ extension StatusError {
     }
 }
 
-extension ValidateStatusInterceptor: PlacedInterceptor {
-    // A range or a set is a closure here, which has no short form.
-    var placement: Placement { isAccepted == nil ? [role, .set("")] : [role] }
-}
-
 extension Interceptor where Self == AnyInterceptor {
     /// Throws a `StatusError` unless the status is 2xx, or 304 to a request that was conditional.
     ///
@@ -120,7 +118,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// ```
     /// ## The body
     /// An accepted response stays unchanged, except that one with a status other than 2xx is marked as accepted
-    /// (`HTTPContext.isStatusAccepted`), so that a ``Client`` decodes it. For a rejected response, the error keeps the body
+    /// (`HTTPContext.validatesStatus`), so that a ``Client`` decodes it. For a rejected response, the error keeps the body
     /// up to a limit, and the rest is discarded. The request's time limits also apply to reading that body.
     ///
     /// - Parameter bodyLimit: the maximum number of bytes of the body to keep in an error; 64 KiB by default.

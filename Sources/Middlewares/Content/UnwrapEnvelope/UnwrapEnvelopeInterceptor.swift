@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// The implementation of `.unwrapEnvelope(…)`, documented there.
-struct UnwrapEnvelopeInterceptor: Interceptor {
+struct UnwrapEnvelopeInterceptor: PlacedInterceptor {
     enum Form: Sendable {
         case body(EnvelopePaths)
         // Indirect, so that copying a form for each response copies one reference.
@@ -93,9 +93,7 @@ struct UnwrapEnvelopeInterceptor: Interceptor {
             throw error.withRequest(HTTPRequest(method: origin.method, url: origin.url))
         }
     }
-}
 
-extension UnwrapEnvelopeInterceptor: PlacedInterceptor {
     var placement: Placement {
         if case .body(let paths) = form, !paths.payload.names.isEmpty { return [.unwraps, .buffers] }
         return [.changesResponse, .buffers]

@@ -1,5 +1,5 @@
 /// The implementation of `.bearerAuth(…)`, documented there.
-struct BearerAuthInterceptor: Interceptor {
+struct BearerAuthInterceptor: PlacedInterceptor {
     enum Source: Sendable {
         case store(TokenStore)
         case token(BearerToken)
@@ -26,6 +26,21 @@ struct BearerAuthInterceptor: Interceptor {
             throw explained
         }
     }
+
+    var placement: Placement {
+        switch source {
+        case .store(let tokens):
+            [
+                .addsCredentials(in: .authorization), .addsCredentials.of(tokens, for: tokens.origins),
+                .awaitsRenewal,
+            ]
+        case .token(let token):
+            [
+                .addsCredentials(in: .authorization),
+                .addsCredentials.of(token, for: token.origins, isConstant: token.isConstant),
+            ]
+        }
+    }
 }
 
 extension HTTPResponse {
@@ -49,23 +64,6 @@ extension CredentialNote {
         guard try request.origin(among: origins, orThrow: unknown()) == nil else { return nil }
         return withheld(from: request, origins) { target, allowed in
             "bearerAuth added no token for \(target), because its tokens are for \(allowed). \(parameter) names the origins."
-        }
-    }
-}
-
-extension BearerAuthInterceptor: PlacedInterceptor {
-    var placement: Placement {
-        switch source {
-        case .store(let tokens):
-            [
-                .addsCredentials(in: .authorization), .addsCredentials.of(tokens, for: tokens.origins),
-                .awaitsRenewal,
-            ]
-        case .token(let token):
-            [
-                .addsCredentials(in: .authorization),
-                .addsCredentials.of(token, for: token.origins, isConstant: token.isConstant),
-            ]
         }
     }
 }

@@ -1,11 +1,9 @@
 /// The implementation of `.partition(…)`, documented there.
-struct TokenPartitionInterceptor: Interceptor {
+struct TokenPartitionInterceptor: PlacedInterceptor {
     /// The partition of requests without a token.
     static let withoutToken = "(no token)"
 
-    private let tokens: TokenStore
-
-    init(_ tokens: TokenStore) { self.tokens = tokens }
+    let tokens: TokenStore
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if request.context.cachePartition?.isEmpty ?? true {
@@ -17,9 +15,7 @@ struct TokenPartitionInterceptor: Interceptor {
         }
         return try await next(request)
     }
-}
 
-extension TokenPartitionInterceptor: PlacedInterceptor {
     var placement: Placement { [.spelled("partition"), .namesPartition.of(tokens)] }
 }
 
@@ -47,5 +43,5 @@ extension Interceptor where Self == AnyInterceptor {
     ///
     /// ## Order
     /// Put `partition` outside the cache.
-    public static func partition(by tokens: TokenStore) -> Self { Self(TokenPartitionInterceptor(tokens)) }
+    public static func partition(by tokens: TokenStore) -> Self { Self(TokenPartitionInterceptor(tokens: tokens)) }
 }

@@ -1,13 +1,8 @@
 /// The implementation of `.cookies(…)`, documented there.
-struct CookiesInterceptor: Interceptor {
+struct CookiesInterceptor: PlacedInterceptor {
     /// The jar that supplies and stores the cookies.
     let jar: CookieJar
-    private let origins: Set<Origin>?
-
-    init(_ jar: CookieJar = CookieJar(), origins: Set<Origin>? = nil) {
-        self.jar = jar
-        self.origins = origins
-    }
+    let origins: Set<Origin>?
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let url = request.url
@@ -47,9 +42,7 @@ struct CookiesInterceptor: Interceptor {
             }
         )
     }
-}
 
-extension CookiesInterceptor: PlacedInterceptor {
     var placement: Placement { [.addsCredentials(in: .cookie), .keepsCookies.of(jar)] }
 }
 
@@ -78,6 +71,6 @@ extension Interceptor where Self == AnyInterceptor {
     ///   - jar: the jar that supplies and stores the cookies; by default a new jar that nothing else shares.
     ///   - origins: the only origins that may set and get cookies; `nil` for all, under the rules of RFC 6265.
     public static func cookies(_ jar: CookieJar = CookieJar(), origins: Set<Origin>? = nil) -> Self {
-        Self(CookiesInterceptor(jar, origins: origins))
+        Self(CookiesInterceptor(jar: jar, origins: origins))
     }
 }

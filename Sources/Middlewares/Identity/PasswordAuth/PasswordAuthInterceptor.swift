@@ -1,5 +1,5 @@
 /// The implementation of `.passwordAuth(…)`, documented there.
-struct PasswordAuthInterceptor: Interceptor {
+struct PasswordAuthInterceptor: PlacedInterceptor {
     typealias Credentials = @Sendable (_ realm: String, _ origin: Origin) async throws -> PasswordCredential?
 
     private typealias Sent = (answer: PasswordAuthAnswer, value: String)
@@ -139,6 +139,14 @@ struct PasswordAuthInterceptor: Interceptor {
             request: request
         )
     }
+
+    var placement: Placement {
+        let roles: [ChainRole] = [
+            .spelled(elementName), .addsCredentials(in: .authorization), .answersChallenges, .readsStatus(401),
+            .inside(.compresses, because: "A digest must cover the content as it is sent, or the server refuses it."),
+        ]
+        return Placement(schemes == [.digest] ? roles + [.changesEachTime] : roles)
+    }
 }
 
 extension HTTPResponse {
@@ -147,15 +155,5 @@ extension HTTPResponse {
         guard status == 401 else { return nil }
         if context.hasChangedMethod { return .changedMethod }
         return mayBeFrom(origin) ? nil : .afterRedirect
-    }
-}
-
-extension PasswordAuthInterceptor: PlacedInterceptor {
-    var placement: Placement {
-        let roles: [ChainRole] = [
-            .spelled(elementName), .addsCredentials(in: .authorization), .answersChallenges, .readsStatus(401),
-            .inside(.compresses, because: "A digest must cover the content as it is sent, or the server refuses it."),
-        ]
-        return Placement(schemes == [.digest] ? roles + [.changesEachTime] : roles)
     }
 }

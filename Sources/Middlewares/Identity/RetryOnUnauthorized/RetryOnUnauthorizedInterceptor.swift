@@ -1,5 +1,5 @@
 /// The implementation of `.retryOnUnauthorized(…)`, documented there.
-struct RetryOnUnauthorizedInterceptor: Interceptor {
+struct RetryOnUnauthorizedInterceptor: PlacedInterceptor {
     let tokens: TokenStore
     let condition: OutcomeCondition
 
@@ -82,9 +82,7 @@ struct RetryOnUnauthorizedInterceptor: Interceptor {
         }
         return try answer.get()
     }
-}
 
-extension RetryOnUnauthorizedInterceptor: PlacedInterceptor {
     var placement: Placement {
         [tokens.isForLogIns ? .renewsCredentials : .renewsCredentials.of(tokens, for: tokens.origins)]
     }

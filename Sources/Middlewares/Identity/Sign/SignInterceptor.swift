@@ -1,7 +1,7 @@
 public import Foundation
 
 /// The implementation of `.sign(…)`, documented there.
-struct SignInterceptor: Interceptor {
+struct SignInterceptor: PlacedInterceptor {
     let signer: RequestSigner
     let origins: Set<Origin>?
     let identifiesCaller: Bool
@@ -28,9 +28,7 @@ struct SignInterceptor: Interceptor {
             )
         ) != nil
     }
-}
 
-extension SignInterceptor: PlacedInterceptor {
     var placement: Placement { Placement([.signs] + (identifiesCaller ? [.identifiesCaller, .changesEachTime] : [])) }
 }
 

@@ -1,28 +1,8 @@
 /// The implementation of `.logging(…)`, documented there.
-struct LoggingInterceptor: Interceptor {
-    private let log: ExchangeLog?
+struct LoggingInterceptor: PlacedInterceptor {
+    let log: ExchangeLog?
     /// Hides values in the fields that the log shows; `nil` if it shows no fields.
-    private let redaction: Redaction?
-
-    init(
-        _ level: LogLevel = .basic,
-        to sink: LogSink = .standardError,
-        label: String? = nil,
-        bodyLimit: Int = 16 << 10,
-        prettyJSON: Bool = true,
-        curl: Bool = false,
-        redaction: Redaction = .standard,
-        time: TimeSource = .system
-    ) {
-        self.redaction = level == .basic && !curl ? nil : redaction
-        guard level != .off else {
-            log = nil
-            return
-        }
-        let body = LoggedBody(limit: bodyLimit, isPretty: prettyJSON, redaction: redaction)
-        let text = LogEntryText(level: level, label: label, curl: curl, body: body, redaction: redaction)
-        log = ExchangeLog(text: text, sink: sink, clock: time.clock)
-    }
+    let redaction: Redaction?
 
     @inline(__always)
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -40,6 +20,8 @@ struct LoggingInterceptor: Interceptor {
             throw error
         }
     }
+
+    var placement: Placement { log == nil ? [] : [redaction.map(ChainRole.logs) ?? .logs] }
 }
 
 /// The amount of detail that `logging` logs.
@@ -52,10 +34,6 @@ public enum LogLevel: String, Sendable, CaseIterable {
     case headers
     /// The information of ``LogLevel/headers``, and the bodies.
     case body
-}
-
-extension LoggingInterceptor: PlacedInterceptor {
-    var placement: Placement { log == nil ? [] : [redaction.map(ChainRole.logs) ?? .logs] }
 }
 
 extension Interceptor where Self == AnyInterceptor {
@@ -117,18 +95,10 @@ extension Interceptor where Self == AnyInterceptor {
         redaction: Redaction = .standard,
         time: TimeSource = .system
     ) -> Self {
-        Self(
-            LoggingInterceptor(
-                level,
-                to: sink,
-                label: label,
-                bodyLimit: bodyLimit,
-                prettyJSON: prettyJSON,
-                curl: curl,
-                redaction: redaction,
-                time: time
-            )
-        )
+        let body = LoggedBody(limit: bodyLimit, isPretty: prettyJSON, redaction: redaction)
+        let text = LogEntryText(level: level, label: label, curl: curl, body: body, redaction: redaction)
+        let log = level == .off ? nil : ExchangeLog(text: text, sink: sink, clock: time.clock)
+        return Self(LoggingInterceptor(log: log, redaction: level == .basic && !curl ? nil : redaction))
     }
 
     /// Unavailable: the level has no label.

@@ -2,23 +2,15 @@ internal import Foundation
 internal import Synchronization
 
 /// The implementation of `.metrics(…)`, documented there.
-struct MetricsInterceptor: Interceptor {
+struct MetricsInterceptor: PlacedInterceptor {
     private final class Shared: Sendable {
         let count = Atomic<UInt64>(0)
     }
 
-    private let report: @Sendable (ExchangeEvent) -> Void
+    let report: @Sendable (ExchangeEvent) -> Void
     /// Returns the time since the interceptor's creation.
-    private let elapsed: @Sendable () -> Duration
+    let elapsed: @Sendable () -> Duration
     private let shared = Shared()
-
-    init(
-        time: TimeSource = .system,
-        report: @escaping @Sendable (ExchangeEvent) -> Void
-    ) {
-        self.report = report
-        elapsed = time.stopwatch().elapsed
-    }
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let number = shared.count.wrappingAdd(1, ordering: .relaxed).newValue
@@ -66,9 +58,7 @@ struct MetricsInterceptor: Interceptor {
             exchange.end(isComplete: false)
         }
     }
-}
 
-extension MetricsInterceptor: PlacedInterceptor {
     var placement: Placement { [.measures] }
 }
 
@@ -101,6 +91,6 @@ extension Interceptor where Self == AnyInterceptor {
         time: TimeSource = .system,
         report: @escaping @Sendable (ExchangeEvent) -> Void
     ) -> Self {
-        Self(MetricsInterceptor(time: time, report: report))
+        Self(MetricsInterceptor(report: report, elapsed: time.stopwatch().elapsed))
     }
 }

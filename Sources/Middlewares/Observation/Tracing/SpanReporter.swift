@@ -81,7 +81,7 @@ extension Interceptor where Self == AnyInterceptor {
 }
 
 /// The implementation of `.tracing(to:)`, documented there.
-struct SpansInterceptor: Interceptor {
+struct SpansInterceptor: PlacedInterceptor {
     let reporter: SpanReporter
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -97,9 +97,7 @@ struct SpansInterceptor: Interceptor {
         response.body = response.body.onEnd { end(SpanEnd(head, error: $0)) }
         return response
     }
-}
 
-extension SpansInterceptor: PlacedInterceptor {
     // By default, the signers don't cover trace fields, so these may be added after signing.
     var placement: Placement { [.spelled("tracing"), .measures] }
 }

@@ -1,14 +1,8 @@
 /// The implementation of `.tracing(…)`, documented there.
-struct TracingInterceptor: Interceptor {
-    private let sampling: Double
-    private let origins: Set<Origin>?
-    private let random: RandomSource
-
-    init(sampling: Double = 1, origins: Set<Origin>? = nil, time: TimeSource = .system) {
-        self.sampling = sampling
-        self.origins = origins
-        random = time.random
-    }
+struct TracingInterceptor: PlacedInterceptor {
+    let sampling: Double
+    let origins: Set<Origin>?
+    let random: RandomSource
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let trace = parent(of: request)?.child(span: identifier()) ?? newTrace()
@@ -51,9 +45,7 @@ struct TracingInterceptor: Interceptor {
         let number = random.next()
         return number == 0 ? 1 : number
     }
-}
 
-extension TracingInterceptor: PlacedInterceptor {
     var placement: Placement { [.measures, .changesRequest] }
 }
 
@@ -90,6 +82,6 @@ extension Interceptor where Self == AnyInterceptor {
         origins: Set<Origin>? = nil,
         time: TimeSource = .system
     ) -> Self {
-        Self(TracingInterceptor(sampling: sampling, origins: origins, time: time))
+        Self(TracingInterceptor(sampling: sampling, origins: origins, random: time.random))
     }
 }

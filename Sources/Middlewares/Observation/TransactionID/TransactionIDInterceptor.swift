@@ -1,26 +1,16 @@
 internal import Foundation
 
 /// The implementation of `.transactionID(…)`, documented there.
-struct TransactionIDInterceptor: Interceptor {
-    private let name: HTTPField.Name
-    private let generate: @Sendable () -> String
-
-    init(
-        named name: HTTPField.Name = .transactionID,
-        generate: (@Sendable () -> String)? = nil
-    ) {
-        self.name = name
-        self.generate = generate ?? { UUID().uuidString.lowercased() }
-    }
+struct TransactionIDInterceptor: PlacedInterceptor {
+    let name: HTTPField.Name
+    let generate: @Sendable () -> String
 
     @inline(__always)
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if !request.headerFields.contains(name) { request.headerFields.append(name, generate()) }
         return try await next(request)
     }
-}
 
-extension TransactionIDInterceptor: PlacedInterceptor {
     var placement: Placement { [.changesRequest] }
 }
 
@@ -48,6 +38,6 @@ extension Interceptor where Self == AnyInterceptor {
         named name: HTTPField.Name = .transactionID,
         generate: (@Sendable () -> String)? = nil
     ) -> Self {
-        Self(TransactionIDInterceptor(named: name, generate: generate))
+        Self(TransactionIDInterceptor(name: name, generate: generate ?? { UUID().uuidString.lowercased() }))
     }
 }

@@ -1,5 +1,5 @@
 /// The implementation of `.circuitBreaker(…)`, documented there.
-struct CircuitBreakerInterceptor: Interceptor {
+struct CircuitBreakerInterceptor: PlacedInterceptor {
     let breaker: CircuitBreaker
     private let trip: CircuitTrip
     private let failures: OutcomeCondition
@@ -48,9 +48,7 @@ struct CircuitBreakerInterceptor: Interceptor {
         if failures.matches(answer, to: request) { return .failure }
         return answer.answered == nil ? .ignored : .success
     }
-}
 
-extension CircuitBreakerInterceptor: PlacedInterceptor {
     var placement: Placement { [trip.failuresInARow.map(ChainRole.breaksCircuit) ?? .breaksCircuit] }
 }
 

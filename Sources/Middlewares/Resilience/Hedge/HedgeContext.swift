@@ -1,15 +1,9 @@
 extension HTTPContext {
-    private enum WinnerKey: HTTPContextKey { static var defaultValue: Int? { nil } }
-    private enum HedgeKey: HTTPContextKey { static var defaultValue: Bool { false } }
+    private enum HedgeKey: HTTPContextKey { static var defaultValue: Int? { nil } }
 
-    /// On a response: which attempt of `hedge` it came from, 1 or 2; `nil` if there was no second attempt.
-    public internal(set) var hedgeWinner: Int? {
-        get { self[WinnerKey.self] }
-        set { self[WinnerKey.self] = newValue }
-    }
-
-    /// On a request: whether it is the second attempt of `hedge`.
-    public internal(set) var isHedge: Bool {
+    /// The attempt of `hedge`: 2 on the second request; on a response, the attempt it came from, 1 or 2. `nil` if there was no
+    /// second attempt.
+    public internal(set) var hedgeAttempt: Int? {
         get { self[HedgeKey.self] }
         set { self[HedgeKey.self] = newValue }
     }
@@ -49,8 +43,8 @@ extension Interceptor where Self == AnyInterceptor {
     /// - The losing attempt is cancelled and awaited, so that no work continues after the call; its response is discarded. An
     ///   inner interceptor or transport that ignores cancellation delays the call.
     /// - Cancelling the call cancels both attempts.
-    /// - The response names the winning attempt (``InterceptorsTransport/HTTPContext/hedgeWinner``). The second request is marked
-    ///   (``InterceptorsTransport/HTTPContext/isHedge``) and reports neither progress nor interim responses.
+    /// - The response names the winning attempt (``InterceptorsTransport/HTTPContext/hedgeAttempt``). The second request is marked
+    ///   with the same property, and reports neither progress nor interim responses.
     ///
     /// - Parameters:
     ///   - delay: the time to wait for a response before the second attempt.
@@ -65,6 +59,8 @@ extension Interceptor where Self == AnyInterceptor {
         time: TimeSource = .system,
         isGood: (@Sendable (Result<HTTPResponse, any Error>) -> Bool)? = nil
     ) -> Self {
-        Self(HedgeInterceptor(after: delay, budget: budget, time: time, isGood: isGood))
+        let isGood = isGood ?? HedgeInterceptor.isUsual
+        let delay = min(delay, Stopwatch.farthest)
+        return Self(HedgeInterceptor(delay: delay, budget: budget, isGood: isGood, clock: time.clock))
     }
 }

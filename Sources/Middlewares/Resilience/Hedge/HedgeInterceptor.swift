@@ -1,5 +1,5 @@
 /// The implementation of `.hedge(…)`, documented there.
-struct HedgeInterceptor: Interceptor {
+struct HedgeInterceptor: PlacedInterceptor {
     private typealias Answer = Result<HTTPResponse, any Error>
     private typealias Race = HedgeRace<Answer>
 
@@ -9,26 +9,14 @@ struct HedgeInterceptor: Interceptor {
         case delayEnded
     }
 
-    private let delay: Duration
-    private let budget: RetryBudget?
-    private let isGood: @Sendable (Result<HTTPResponse, any Error>) -> Bool
-    private let clock: any Clock<Duration>
-
-    init(
-        after delay: Duration,
-        budget: RetryBudget? = nil,
-        time: TimeSource = .system,
-        isGood: (@Sendable (Result<HTTPResponse, any Error>) -> Bool)? = nil
-    ) {
-        self.delay = min(delay, Stopwatch.farthest)
-        self.budget = budget
-        self.isGood = isGood ?? Self.isUsual
-        clock = time.clock
-    }
+    let delay: Duration
+    let budget: RetryBudget?
+    let isGood: @Sendable (Result<HTTPResponse, any Error>) -> Bool
+    let clock: any Clock<Duration>
 
     /// Accepts any response except a 429 or 5xx, also one that an inner `validateStatus` turned into an error.
     @Sendable
-    private static func isUsual(_ answer: Result<HTTPResponse, any Error>) -> Bool {
+    static func isUsual(_ answer: Result<HTTPResponse, any Error>) -> Bool {
         guard let response = answer.answered else { return false }
         return response.status != 429 && response.status.kind != .serverError
     }
@@ -41,7 +29,7 @@ struct HedgeInterceptor: Interceptor {
         let (winner, hasSecond, answer) = try await race(request, next)
         if hasSecond { notes.add(.hedgeWon(by: winner.rawValue)) }
         var response = try answer.get()
-        if hasSecond { response.context.hedgeWinner = winner.rawValue }
+        if hasSecond { response.context.hedgeAttempt = winner.rawValue }
         return response
     }
 
@@ -98,7 +86,7 @@ struct HedgeInterceptor: Interceptor {
 
     private static func hedge(of request: HTTPRequest) -> HTTPRequest {
         var second = request
-        second.context.isHedge = true
+        second.context.hedgeAttempt = 2
         second.context.resendCount += 1
         second.context.uploadProgress = nil
         second.context.downloadProgress = nil
@@ -109,8 +97,6 @@ struct HedgeInterceptor: Interceptor {
     private static func discard(_ answer: Answer) {
         answer.answered?.body.discard()
     }
-}
 
-extension HedgeInterceptor: PlacedInterceptor {
     var placement: Placement { [.hedges, .set("after: \(delay.code)")] }
 }

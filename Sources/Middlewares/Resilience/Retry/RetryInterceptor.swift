@@ -1,21 +1,9 @@
 /// The implementation of `.retry(…)`, documented there.
-struct RetryInterceptor: Interceptor {
-    private let policy: RetryPolicy
-    private let budget: RetryBudget?
-    private let makeKey: (@Sendable () -> String)?
-    private let time: TimeSource
-
-    init(
-        _ policy: RetryPolicy = RetryPolicy(),
-        budget: RetryBudget? = nil,
-        time: TimeSource = .system,
-        idempotencyKey: (@Sendable () -> String)? = nil
-    ) {
-        self.policy = policy
-        self.budget = budget
-        makeKey = idempotencyKey
-        self.time = time
-    }
+struct RetryInterceptor: PlacedInterceptor {
+    let policy: RetryPolicy
+    let budget: RetryBudget?
+    let makeKey: (@Sendable () -> String)?
+    let time: TimeSource
 
     @inline(__always)
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -103,9 +91,7 @@ struct RetryInterceptor: Interceptor {
         else { return }
         request.headerFields.append(.idempotencyKey, makeKey())
     }
-}
 
-extension RetryInterceptor: PlacedInterceptor {
     var placement: Placement {
         let outcomes = policy.condition.knownOutcomes
         let isUsual = outcomes != nil && outcomes == OutcomeCondition.temporaryFailure.knownOutcomes
@@ -169,6 +155,6 @@ extension Interceptor where Self == AnyInterceptor {
     ) -> Self {
         var policy = policy
         if let condition { policy.condition = condition }
-        return Self(RetryInterceptor(policy, budget: budget, time: time, idempotencyKey: idempotencyKey))
+        return Self(RetryInterceptor(policy: policy, budget: budget, makeKey: idempotencyKey, time: time))
     }
 }

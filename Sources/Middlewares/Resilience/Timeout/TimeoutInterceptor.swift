@@ -1,14 +1,8 @@
 /// The implementation of `.timeout(…)`, documented there.
-struct TimeoutInterceptor: Interceptor {
-    private let limit: Duration?
-    private let name: String?
-    private let time: TimeSource
-
-    init(_ limit: Duration? = nil, of name: String? = nil, time: TimeSource = .system) {
-        self.limit = limit.flatMap { $0 < Stopwatch.farthest ? $0 : nil }
-        self.name = name
-        self.time = time
-    }
+struct TimeoutInterceptor: PlacedInterceptor {
+    let limit: Duration?
+    let name: String?
+    let time: TimeSource
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let own = limit.map { Deadline(after: $0, time: time) }
@@ -89,9 +83,7 @@ struct TimeoutInterceptor: Interceptor {
         message += " It waited for one of the transport's own connections."
         return TransportError(.timedOut, message, request: request, underlying: UnsentError(wait: .zero))
     }
-}
 
-extension TimeoutInterceptor: PlacedInterceptor {
     var placement: Placement { [.setsDeadline(after: limit), .set(limit?.code ?? "")] }
 }
 
@@ -135,7 +127,8 @@ extension Interceptor where Self == AnyInterceptor {
         of name: String? = nil,
         time: TimeSource = .system
     ) -> Self {
-        Self(TimeoutInterceptor(limit, of: name, time: time))
+        let limit = limit.flatMap { $0 < Stopwatch.farthest ? $0 : nil }
+        return Self(TimeoutInterceptor(limit: limit, name: name, time: time))
     }
 
     /// Unavailable: a number has no unit.

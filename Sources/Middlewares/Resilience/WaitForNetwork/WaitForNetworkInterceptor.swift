@@ -1,19 +1,13 @@
 public import InterceptorsCore
 
 /// The implementation of `.waitForNetwork(…)`, documented there.
-struct WaitForNetworkInterceptor: Interceptor {
+struct WaitForNetworkInterceptor: PlacedInterceptor {
     /// How long a request waits for the system's first report, which comes within milliseconds.
     private static let longestStart = Duration.seconds(1)
 
-    private let limit: Duration
-    private let monitor: NetworkPathMonitor
-    private let time: TimeSource
-
-    init(_ limit: Duration, monitor: NetworkPathMonitor, time: TimeSource) {
-        self.limit = limit
-        self.monitor = monitor
-        self.time = time
-    }
+    let limit: Duration
+    let monitor: NetworkPathMonitor
+    let time: TimeSource
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let limit = longestWait(of: request)
@@ -53,9 +47,7 @@ struct WaitForNetworkInterceptor: Interceptor {
         try Task.checkCancellation()
         return NetworkWait(duration: elapsed(), isSatisfied: end == nil)
     }
-}
 
-extension WaitForNetworkInterceptor: PlacedInterceptor {
     var placement: Placement {
         let roles: [ChainRole] = [
             .waits, .set("upTo: \(limit.code)"),
@@ -128,6 +120,6 @@ extension Interceptor where Self == AnyInterceptor {
         monitor: NetworkPathMonitor = .system,
         time: TimeSource = .system
     ) -> Self {
-        Self(WaitForNetworkInterceptor(limit, monitor: monitor, time: time))
+        Self(WaitForNetworkInterceptor(limit: limit, monitor: monitor, time: time))
     }
 }

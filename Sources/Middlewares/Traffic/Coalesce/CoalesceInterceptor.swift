@@ -1,5 +1,5 @@
 /// The implementation of `.coalesce(…)`, documented there.
-struct CoalesceInterceptor: Interceptor {
+struct CoalesceInterceptor: PlacedInterceptor {
     /// Fields that only label a request.
     static let labels: Set<HTTPField.Name> = [
         .transactionID, "X-Request-ID", "X-Correlation-ID", "traceparent", "tracestate", "baggage",
@@ -30,9 +30,7 @@ struct CoalesceInterceptor: Interceptor {
         else { return try await next(request) }
         return try await coalescer.response(to: request, identity, next: next)
     }
-}
 
-extension CoalesceInterceptor: PlacedInterceptor {
     var placement: Placement { [.shares] }
 }
 

@@ -70,7 +70,7 @@ final class Coalescer: Sendable {
                 response.context.isCoalesced = true
                 // A cookie may start a session, which belongs to a single caller.
                 response.headerFields.remove(.setCookie)
-                if !response.context.cookiesBesideStored.isEmpty { response.context.cookiesBesideStored = [:] }
+                if response.context.cookiesFromServer != nil { response.context.cookiesFromServer = [:] }
             }
             return response
         case .gaveUp(.cancelled): throw CancellationError()

@@ -2,7 +2,7 @@ internal import InterceptorsCore
 internal import Synchronization
 
 /// The implementation of `.latestWins(…)`, documented there.
-struct LatestWinsInterceptor: Interceptor {
+struct LatestWinsInterceptor: PlacedInterceptor {
     final class Calls: Sendable {
         /// The latest call with a key. A download that resumes sends several requests, and may send them at once.
         private struct Latest {
@@ -111,6 +111,8 @@ struct LatestWinsInterceptor: Interceptor {
         }
         return response
     }
+
+    var placement: Placement { [.supersedes] }
 }
 
 /// A key of any type in the table of calls.
@@ -135,10 +137,6 @@ extension HTTPContext {
             noteWish("latestKey", if: newValue != nil, grantedBy: .supersedes, ".latestWins()", harm: harm)
         }
     }
-}
-
-extension LatestWinsInterceptor: PlacedInterceptor {
-    var placement: Placement { [.supersedes] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

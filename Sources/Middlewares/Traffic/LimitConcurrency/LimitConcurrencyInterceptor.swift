@@ -1,5 +1,5 @@
 /// The implementation of `.limitConcurrency(…)`, documented there.
-struct LimitConcurrencyInterceptor: Interceptor {
+struct LimitConcurrencyInterceptor: PlacedInterceptor {
     let pool: PermitPool
 
     init(
@@ -35,9 +35,7 @@ struct LimitConcurrencyInterceptor: Interceptor {
         response.body = response.body.onEnd { [pool] _ in pool.release(for: scope) }
         return response
     }
-}
 
-extension LimitConcurrencyInterceptor: PlacedInterceptor {
     var placement: Placement {
         let limits = [pool.total.map { "\($0)" }, pool.perHost.map { "perHost: \($0)" }]
         let roles: [ChainRole] = [

@@ -1,5 +1,5 @@
 /// The implementation of `.rateLimit(…)`, documented there.
-struct RateLimitInterceptor: Interceptor {
+struct RateLimitInterceptor: PlacedInterceptor {
     let limiter: RateLimiter
 
     init(
@@ -25,9 +25,7 @@ struct RateLimitInterceptor: Interceptor {
         }
         return try await next(request)
     }
-}
 
-extension RateLimitInterceptor: PlacedInterceptor {
     var placement: Placement { [.limitsRate, .waits, .keepsOrder] }
 }
 

@@ -18,7 +18,7 @@ struct HedgeInterceptorTests {
     ) -> (Recorder, cancelled: Tally) {
         let cancelled = Tally()
         let server = Recorder { [clock] request in
-            let isHedge = request.context.isHedge
+            let isHedge = request.context.hedgeAttempt == 2
             do { try await clock.sleep(for: .seconds(isHedge ? second : first)) } catch {
                 cancelled.count()
                 throw error
@@ -41,7 +41,7 @@ struct HedgeInterceptorTests {
         let server = Recorder()
         let response = try await send(server).value
         #expect(response.status == 200)
-        #expect(response.context.hedgeWinner == nil)
+        #expect(response.context.hedgeAttempt == nil)
         #expect(server.requests.count == 1)
         #expect(clock.pendingSleeps == 0)
     }
@@ -53,9 +53,9 @@ struct HedgeInterceptorTests {
         #expect(server.requests.count == 1)
         clock.advance(by: .seconds(1))
         await clock.sleepers(2)
-        #expect(server.requests.map(\.context.isHedge) == [false, true])
+        #expect(server.requests.map(\.context.hedgeAttempt) == [nil, 2])
         clock.advance(by: .seconds(1))
-        #expect(try await task.value.context.hedgeWinner == 2)
+        #expect(try await task.value.context.hedgeAttempt == 2)
         #expect(cancelled.value == 1)
         #expect(clock.pendingSleeps == 0)
     }
@@ -67,7 +67,7 @@ struct HedgeInterceptorTests {
         clock.advance(by: .seconds(1))
         await clock.sleepers(2)
         clock.advance(by: .seconds(2))
-        #expect(try await task.value.context.hedgeWinner == 1)
+        #expect(try await task.value.context.hedgeAttempt == 1)
         #expect(cancelled.value == 1)
         #expect(server.requests.count == 2)
         #expect(clock.pendingSleeps == 0)
@@ -76,7 +76,7 @@ struct HedgeInterceptorTests {
     @Test func responseOfTheLoserIsDiscarded() async throws {
         let (release, discards) = (Latch(), Shared<[String]>([]))
         let server = Recorder { [clock] request in
-            let name = request.context.isHedge ? "second" : "first"
+            let name = request.context.hedgeAttempt == 2 ? "second" : "first"
             // The first attempt answers in spite of its cancellation.
             if name == "first" {
                 do { try await clock.sleep(for: .seconds(100)) } catch { await release.opened() }
@@ -92,7 +92,7 @@ struct HedgeInterceptorTests {
         await clock.sleepers(2)
         clock.advance(by: .seconds(1))
         let response = try await task.value
-        #expect(response.context.hedgeWinner == 2)
+        #expect(response.context.hedgeAttempt == 2)
         #expect(try await response.body.collect(upTo: 10) == Data("second".utf8))
         #expect(discards.value == ["first"])
     }
@@ -115,7 +115,7 @@ struct HedgeInterceptorTests {
         clock.advance(by: .seconds(4))
         let response = try await task.value
         #expect(response.status == 200)
-        #expect(response.context.hedgeWinner == 2)
+        #expect(response.context.hedgeAttempt == 2)
         #expect(discards.value == 1)
     }
 
@@ -134,7 +134,7 @@ struct HedgeInterceptorTests {
         clock.advance(by: .seconds(4))
         let response = try await task.value
         #expect(response.body.bytes == Data("first".utf8))
-        #expect(response.context.hedgeWinner == 1)
+        #expect(response.context.hedgeAttempt == 1)
         #expect(discards.value == 1)
     }
 
@@ -165,7 +165,7 @@ struct HedgeInterceptorTests {
         await clock.sleepers(1)
         #expect(clock.pendingSleeps == 1)
         clock.advance(by: .seconds(100))
-        #expect(try await task.value.context.hedgeWinner == nil)
+        #expect(try await task.value.context.hedgeAttempt == nil)
         #expect(server.requests.count == 1)
     }
 
@@ -182,7 +182,7 @@ struct HedgeInterceptorTests {
         clock.advance(by: .seconds(1))
         await clock.sleepers(2)
         clock.advance(by: .seconds(1))
-        #expect(try await again.value.context.hedgeWinner == 2)
+        #expect(try await again.value.context.hedgeAttempt == 2)
         #expect(server.requests.map(\.body.bytes) == [nil, Data("a".utf8), Data("a".utf8)])
     }
 
@@ -194,14 +194,14 @@ struct HedgeInterceptorTests {
         clock.advance(by: .seconds(1))
         await clock.sleepers(2)
         clock.advance(by: .seconds(1))
-        #expect(try await first.value.context.hedgeWinner == 1)
+        #expect(try await first.value.context.hedgeAttempt == 1)
         #expect(budget.available == 0)
         let second = send(server, budget: budget)
         await clock.sleepers(2)
         clock.advance(by: .seconds(1))
         await clock.sleepers(1)
         clock.advance(by: .seconds(1))
-        #expect(try await second.value.context.hedgeWinner == nil)
+        #expect(try await second.value.context.hedgeAttempt == nil)
         #expect(server.requests.count == 3)
     }
 
@@ -213,7 +213,7 @@ struct HedgeInterceptorTests {
         await clock.sleepers(1)
         #expect(clock.pendingSleeps == 1)
         clock.advance(by: .seconds(5))
-        #expect(try await task.value.context.hedgeWinner == nil)
+        #expect(try await task.value.context.hedgeAttempt == nil)
         #expect(server.requests.count == 1)
     }
 
@@ -239,7 +239,7 @@ struct HedgeInterceptorTests {
         clock.advance(by: .seconds(1))
         await clock.sleepers(2)
         clock.advance(by: .seconds(2))
-        #expect(try await task.value.context.hedgeWinner == 1)
+        #expect(try await task.value.context.hedgeAttempt == 1)
     }
 
     @Test func cancellingBeforeTheDelayMakesNoSecondTry() async throws {
@@ -298,7 +298,7 @@ struct HedgeInterceptorTests {
         clock.advance(by: .seconds(1))
         let response = try await task.value
         #expect(response.status == second)
-        #expect(response.context.hedgeWinner == 2)
+        #expect(response.context.hedgeAttempt == 2)
         #expect(discarded.value == 1)
         #expect(limit.pool.counts == (0, 0, 0))
     }
@@ -313,7 +313,7 @@ struct HedgeInterceptorTests {
         clock.advance(by: .seconds(1))
         await clock.sleepers(300)
         clock.advance(by: .seconds(1))
-        for task in tasks[50...] { #expect(try await task.value.context.hedgeWinner == 2) }
+        for task in tasks[50...] { #expect(try await task.value.context.hedgeAttempt == 2) }
         #expect(server.requests.count == 350)
         #expect(cancelled.value == 200)
         #expect(clock.pendingSleeps == 0)
