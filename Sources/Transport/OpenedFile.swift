@@ -14,16 +14,18 @@ internal import Android
 package struct SystemCallFailure: Error {
     package let code: Int32
     private let call: StaticString
-    private let path: String
+    // Joined to a path only for a message, because a missing file is no error for many lookups.
+    private let name: String
+    private let folder: OpenedFile?
 
-    package init(_ call: StaticString, _ path: String, _ code: Int32) {
-        self.call = call
-        self.path = path
-        self.code = code
+    package init(_ call: StaticString, _ name: String, in folder: OpenedFile? = nil, _ code: Int32) {
+        (self.call, self.name, self.folder, self.code) = (call, name, folder, code)
     }
 
     /// The failure of the system call that this thread made last.
-    init(_ call: StaticString, _ path: String) { self.init(call, path, errno) }
+    init(_ call: StaticString, _ name: String, in folder: OpenedFile? = nil) {
+        self.init(call, name, in: folder, errno)
+    }
 
     /// Whether the path doesn't exist.
     package var isMissing: Bool { code == ENOENT }
@@ -32,7 +34,10 @@ package struct SystemCallFailure: Error {
     package var isOfLock: Bool { call.description == "flock" }
 
     /// A sentence for a person: the call, the path and the reason.
-    package var sentence: String { "\(call) failed for \(path): \(String(cString: strerror(code)))." }
+    package var sentence: String {
+        let path = folder.map { $0.path + "/" + name } ?? name
+        return "\(call) failed for \(path): \(String(cString: strerror(code)))."
+    }
 
     /// Whether the disk, the user's share of it or the file can't take more bytes.
     package var isOfFullDisk: Bool { [ENOSPC, EDQUOT, EFBIG].contains(code) }
@@ -40,35 +45,46 @@ package struct SystemCallFailure: Error {
 
 /// An open file or folder, closed with its last reference.
 package final class OpenedFile: Sendable {
-    package let path: String
-    private let descriptor: Int32
+    package let descriptor: Int32
+    private let name: String
+    private let folder: OpenedFile?
 
-    private init(_ descriptor: Int32, _ path: String) {
-        self.descriptor = descriptor
-        self.path = path
+    private init(_ descriptor: Int32, _ name: String, in folder: OpenedFile?) {
+        (self.descriptor, self.name, self.folder) = (descriptor, name, folder)
     }
+
+    /// The path by which the file was opened.
+    package var path: String { folder.map { $0.path + "/" + name } ?? name }
 
     deinit { close(descriptor) }
 
     /// Opens a file. Never waits for the other end of a FIFO.
     ///
-    /// - Parameter permissions: the permissions of a new file, reduced by the umask.
+    /// - Parameters:
+    ///   - name: a path, relative to the folder if there is one.
+    ///   - permissions: the permissions of a new file, reduced by the umask.
     package static func open(
-        _ path: String,
+        _ name: String,
         _ flags: Int32,
+        in folder: OpenedFile? = nil,
         permissions: UInt16 = 0o666
     ) throws(SystemCallFailure) -> OpenedFile {
+        let flags = flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
         while true {
-            let descriptor = openCall(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode_t(permissions))
-            if descriptor >= 0 { return OpenedFile(descriptor, path) }
-            if errno != EINTR { throw SystemCallFailure("open", path) }
+            let descriptor = openat(folder?.descriptor ?? AT_FDCWD, name, flags, mode_t(permissions))
+            if descriptor >= 0 { return OpenedFile(descriptor, name, in: folder) }
+            if errno != EINTR { throw SystemCallFailure("open", name, in: folder) }
         }
+    }
+
+    private func failure(_ call: StaticString, _ code: Int32 = errno) -> SystemCallFailure {
+        SystemCallFailure(call, name, in: folder, code)
     }
 
     /// The number of bytes. Fails for a FIFO and a socket, which have none.
     package func size() throws(SystemCallFailure) -> Int64 {
         let size = lseek(descriptor, 0, SEEK_END)
-        guard size >= 0 else { throw SystemCallFailure("lseek", path) }
+        guard size >= 0 else { throw failure("lseek") }
         return Int64(size)
     }
 
@@ -83,26 +99,30 @@ package final class OpenedFile: Sendable {
         }
     }
 
-    /// The next bytes at an offset; empty at the end of the file.
-    ///
-    /// - Parameter limit: the maximum number of bytes.
+    /// The bytes from an offset; fewer than the limit only at the end of the file.
     package func bytes(at offset: Int64, upTo limit: Int) throws(SystemCallFailure) -> [UInt8] {
+        var failure: SystemCallFailure?
         let offset = try position(offset)
-        while true {
-            var failure: SystemCallFailure?
-            let next = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
-                let got = pread(descriptor, buffer.baseAddress, limit, offset)
-                if got < 0 { failure = SystemCallFailure("read", path) }
-                count = max(0, got)
+        let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+            while count < limit {
+                let got = pread(descriptor, buffer.baseAddress.map { $0 + count }, limit - count, offset + off_t(count))
+                if got > 0 {
+                    count += got
+                } else if got == 0 {
+                    break
+                } else if errno != EINTR {
+                    failure = self.failure("read")
+                    break
+                }
             }
-            guard let failure else { return next }
-            if failure.code != EINTR { throw failure }
         }
+        if let failure { throw failure }
+        return bytes
     }
 
     /// An offset for a system call. Some 32-bit systems have no offsets over 2 GiB.
     private func position(_ offset: Int64) throws(SystemCallFailure) -> off_t {
-        guard let position = off_t(exactly: offset) else { throw SystemCallFailure("seek", path, EFBIG) }
+        guard let position = off_t(exactly: offset) else { throw failure("seek", EFBIG) }
         return position
     }
 
@@ -110,32 +130,21 @@ package final class OpenedFile: Sendable {
     package func endsWithLine(size: Int64) throws(SystemCallFailure) -> Bool {
         guard size > 0 else { return true }
         var byte: UInt8 = 0
-        guard pread(descriptor, &byte, 1, try position(size - 1)) == 1 else { throw SystemCallFailure("read", path) }
+        guard pread(descriptor, &byte, 1, try position(size - 1)) == 1 else { throw failure("read") }
         return byte == UInt8(ascii: "\n")
     }
 
-    package func write(_ bytes: Data, at offset: Int64) throws(SystemCallFailure) {
-        var failure: SystemCallFailure?
-        let (end, isTooFar) = offset.addingReportingOverflow(Int64(bytes.count))
-        guard !isTooFar, off_t(exactly: end) != nil, let offset = off_t(exactly: offset) else {
-            throw SystemCallFailure("write", path, EFBIG)
-        }
-        bytes.withUnsafeBytes { buffer in
+    package func write(_ bytes: some ContiguousBytes, at offset: Int64) throws(SystemCallFailure) {
+        let failure = bytes.withUnsafeBytes { buffer -> SystemCallFailure? in
+            let (end, isTooFar) = offset.addingReportingOverflow(Int64(buffer.count))
+            guard !isTooFar, off_t(exactly: end) != nil else { return self.failure("write", EFBIG) }
             var count = 0
             while count < buffer.count {
-                let put = pwrite(
-                    descriptor,
-                    buffer.baseAddress.map { $0 + count },
-                    buffer.count - count,
-                    offset + off_t(count)
-                )
-                if put > 0 {
-                    count += put
-                } else if put == 0 || errno != EINTR {
-                    failure = SystemCallFailure("write", path)
-                    return
-                }
+                let start = buffer.baseAddress.map { $0 + count }
+                let put = pwrite(descriptor, start, buffer.count - count, off_t(offset) + off_t(count))
+                if put > 0 { count += put } else if put == 0 || errno != EINTR { return self.failure("write") }
             }
+            return nil
         }
         if let failure { throw failure }
     }
@@ -150,11 +159,11 @@ package final class OpenedFile: Sendable {
     }
 
     package func setPermissions(_ permissions: UInt16) throws(SystemCallFailure) {
-        guard fchmod(descriptor, mode_t(permissions)) == 0 else { throw SystemCallFailure("chmod", path) }
+        guard fchmod(descriptor, mode_t(permissions)) == 0 else { throw failure("chmod") }
     }
 
     package func truncate(to size: Int64) throws(SystemCallFailure) {
-        guard ftruncate(descriptor, try position(size)) == 0 else { throw SystemCallFailure("truncate", path) }
+        guard ftruncate(descriptor, try position(size)) == 0 else { throw failure("truncate") }
     }
 
     /// Makes earlier writes to the file, or changes to a folder's names, reach the disk before later writes do.
@@ -164,7 +173,7 @@ package final class OpenedFile: Sendable {
         while synchronizeCall(descriptor) != 0 {
             // Some file systems can't synchronize a folder, and keep its names safe by themselves.
             if errno == EINVAL || errno == ENOTSUP { return }
-            if errno != EINTR { throw SystemCallFailure("fsync", path) }
+            if errno != EINTR { throw failure("fsync") }
         }
     }
 
@@ -195,9 +204,6 @@ private func synchronizeCall(_ descriptor: Int32) -> Int32 {
     #endif
     return fsync(descriptor)
 }
-
-// Wrappers, because methods above have the names of these system calls.
-private func openCall(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
 
 package enum FileName {
     package static func rename(_ path: String, to other: String) throws(SystemCallFailure) {

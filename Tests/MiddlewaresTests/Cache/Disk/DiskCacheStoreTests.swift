@@ -136,8 +136,8 @@ import Testing
         try #require(DiskName(early).shard < name.shard)
         for key in [early, late] { try await store.put(Data("old".utf8), key) }
         let root = try DiskDirectory(in: directory.url)
-        var shard: OpenFile? = try OpenFile.openDirectory(DiskName.directory(name.shard), in: root.root)
-        #expect(shard?.tryLock() == true)
+        var shard: OpenedFile? = try OpenedFile.openDirectory(DiskName.directory(name.shard), in: root.root)
+        #expect(shard?.tryLock() == .locked)
         let (began, continuation) = AsyncStream<Void>.makeStream()
         let clearing = Task { [store] in
             try await store.removeAll { _ in

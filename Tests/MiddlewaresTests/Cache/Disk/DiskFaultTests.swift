@@ -205,10 +205,10 @@ import Testing
         world.answer(["Cache-Control: max-age=60"], "one", times: 2)
         _ = try await world.send()
         let name = DiskName(try diskKey("y", partition: ""))
-        let root = try OpenFile.openDirectory(directory.cache.path)
-        try OpenFile.makeDirectory(DiskName.directory(name.shard), in: root)
-        let shard = try OpenFile.openDirectory(DiskName.directory(name.shard), in: root)
-        #expect(shard.tryLock())
+        let root = try OpenedFile.openDirectory(directory.cache.path)
+        try OpenedFile.makeDirectory(DiskName.directory(name.shard), in: root)
+        let shard = try OpenedFile.openDirectory(DiskName.directory(name.shard), in: root)
+        #expect(shard.tryLock() == .locked)
         #expect(try await world.send(path: "y") == "200 miss one")
         #expect(world.reported.count == 1 && world.reported[0].contains("storeBusy"))
     }
@@ -219,9 +219,9 @@ import Testing
         let keys = try (0..<10).map { try diskKey("\($0)") }.sorted { DiskName($0).shard < DiskName($1).shard }
         for key in keys { try await store.put(Data("one".utf8), key) }
         let held = DiskName(keys[0]).shard
-        let root = try OpenFile.openDirectory(directory.cache.path)
-        let shard = try OpenFile.openDirectory(DiskName.directory(held), in: root)
-        #expect(shard.tryLock())
+        let root = try OpenedFile.openDirectory(directory.cache.path)
+        let shard = try OpenedFile.openDirectory(DiskName.directory(held), in: root)
+        #expect(shard.tryLock() == .locked)
         let error = await #expect(throws: CacheStoreError.self) {
             if isWhole { try await store.removeAll() } else { try await store.removeAll(partition: "p") }
         }

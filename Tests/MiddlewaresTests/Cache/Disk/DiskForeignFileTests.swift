@@ -144,8 +144,8 @@ import Glibc
         let writer = try await store.write(response, for: try diskKey("a"), replacing: [], length: nil)
         try await writer.append(long)
         let path = try #require(directory.files().first { $0.hasPrefix("incoming/") })
-        let root = try OpenFile.openDirectory(directory.cache.path)
-        #expect(try OpenFile.open(path, in: root).tryLock())
+        let root = try OpenedFile.openDirectory(directory.cache.path)
+        #expect(try OpenedFile.openOwn(path, in: root).tryLock() == .locked)
         // Another store that opens meanwhile doesn't take the body for a leftover.
         _ = try await DiskCacheStore(at: directory.url).usage()
         try await writer.commit()

@@ -17,10 +17,10 @@ import Glibc
     private let directory = TemporaryDirectory()
 
     /// Acquires the lock of a key's shard, as another process would.
-    private func lock(_ name: DiskName) throws -> OpenFile {
-        let root = try OpenFile.openDirectory(directory.cache.path)
-        let shard = try OpenFile.openDirectory(DiskName.directory(name.shard), in: root)
-        #expect(shard.tryLock())
+    private func lock(_ name: DiskName) throws -> OpenedFile {
+        let root = try OpenedFile.openDirectory(directory.cache.path)
+        let shard = try OpenedFile.openDirectory(DiskName.directory(name.shard), in: root)
+        #expect(shard.tryLock() == .locked)
         return shard
     }
 
@@ -36,7 +36,7 @@ import Glibc
         let (key, other) = (try diskKey("a"), try diskKey("b"))
         for key in [key, other] { try await stores[0].put(Data("old".utf8), key) }
         _ = try await stores[1].usage()
-        var held: OpenFile? = try lock(DiskName(key))
+        var held: OpenedFile? = try lock(DiskName(key))
         let error = await #expect(throws: CacheStoreError.self) { try await stores[0].removeAll(of: key) }
         #expect(error?.code == .storeBusy)
         for store in stores {
@@ -56,7 +56,7 @@ import Glibc
         let world = CacheWorld(store: DiskCacheStore(at: directory.url))
         world.answer(["Cache-Control: max-age=60"], "old")
         _ = try await world.send()
-        var held: OpenFile? = try lock(DiskName(try diskKey("x", partition: "")))
+        var held: OpenedFile? = try lock(DiskName(try diskKey("x", partition: "")))
         world.answer([])
         _ = try await world.send([], .delete)
         #expect(world.reported.count == 1 && world.reported[0].contains("storeBusy"))
@@ -75,7 +75,7 @@ import Glibc
         let generation = try await store.snapshot(of: key).generation
         let response = CachedResponse(status: 200, headerFields: [:], responseTime: 0)
         let writer = try await store.write(response, for: key, replacing: [], length: nil)
-        var held: OpenFile? = try lock(DiskName(key))
+        var held: OpenedFile? = try lock(DiskName(key))
         await #expect(throws: CacheStoreError.self) { try await store.removeAll(of: key) }
         withExtendedLifetime(held) {}
         held = nil
@@ -88,7 +88,7 @@ import Glibc
         let store = DiskCacheStore(at: directory.url)
         let key = try diskKey("a")
         try await store.put(Data("old".utf8), key)
-        var held: OpenFile? = try lock(DiskName(key))
+        var held: OpenedFile? = try lock(DiskName(key))
         await #expect(throws: CacheStoreError.self) {
             if isWhole { try await store.removeAll() } else { try await store.removeAll(partition: "p") }
         }

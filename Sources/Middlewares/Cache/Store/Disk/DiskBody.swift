@@ -10,12 +10,12 @@ final class DiskBody: Sendable {
     // Four blocks at a time: few system calls, and a quarter of a megabyte of memory.
     private static let step = Int64(4 * blockSize)
 
-    private let file: OpenFile
+    private let file: OpenedFile
     private let id: UInt64
     private let length: Int64
 
-    init(_ id: UInt64, of name: DiskName, length: Int64, in root: OpenFile) throws {
-        file = try OpenFile.open(DiskName.directory(name.shard) + "/" + name.body(id), in: root)
+    init(_ id: UInt64, of name: DiskName, length: Int64, in root: OpenedFile) throws {
+        file = try OpenedFile.openOwn(DiskName.directory(name.shard) + "/" + name.body(id), in: root)
         self.id = id
         self.length = length
         let status = try file.status()
@@ -53,7 +53,8 @@ final class DiskBody: Sendable {
         let end = min(range.upperBound, (range.lowerBound / Self.step + 1) * Self.step)
         let blocks = range.lowerBound / size...(end - 1) / size
         content.reserveCapacity(content.count + Int(end - range.lowerBound))
-        let framed = try file.bytes(blocks.count * Self.framedSize, at: blocks.lowerBound * Int64(Self.framedSize))
+        let offset = blocks.lowerBound * Int64(Self.framedSize)
+        let framed = try file.bytes(at: offset, upTo: blocks.count * Self.framedSize)
         try framed.withUnsafeBytes { framed in
             for block in blocks {
                 let (start, offset) = (Int(block - blocks.lowerBound) * Self.framedSize, block * size)
@@ -92,7 +93,7 @@ final class DiskBody: Sendable {
 extension Error {
     /// The error that a reader of a body gets.
     var asBodyError: any Error {
-        guard let error = self as? SystemError else {
+        guard let error = self as? SystemCallFailure else {
             return self is DiskRecord.Damage ? CacheStoreError.damagedBody : self
         }
         return error.isMissing ? CacheStoreError.gone : error.isDamage ? CacheStoreError.damagedBody : error.storeError

@@ -15,7 +15,7 @@ final class DiskCacheWriter: CacheWriter {
     private struct State {
         var length: Int64 = 0
         var block: [UInt8] = []
-        var incoming: (file: OpenFile, name: String)?
+        var incoming: (file: OpenedFile, name: String)?
         /// The blocks in the file.
         var blocks: Int64 = 0
         /// The bytes that ``DiskIncoming`` counts for this body.
@@ -104,7 +104,7 @@ final class DiskCacheWriter: CacheWriter {
 
     private func flush(_ state: inout State) throws {
         let name = state.incoming?.name ?? IncomingName.make()
-        let file = try state.incoming?.file ?? OpenFile.make(name, in: directory.incoming)
+        let file = try state.incoming?.file ?? OpenedFile.make(name, in: directory.incoming)
         state.incoming = (file, name)
         let sum = state.block.withUnsafeBytes { DiskBody.checksum($0, of: id, state.blocks) }
         withUnsafeBytes(of: sum.littleEndian) { state.block += $0 }

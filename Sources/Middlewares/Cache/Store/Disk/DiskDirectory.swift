@@ -25,17 +25,17 @@ final class DiskDirectory: Sendable {
 
     /// The path of the directory that contains the store's.
     private let parent: String
-    let root: OpenFile
+    let root: OpenedFile
     let usage: DiskUsage
     let generations: DiskGenerations
-    let incoming: OpenFile
+    let incoming: OpenedFile
     private let blockSize: Int64
     /// The files and the directory that all stores share, as they were opened.
     private let shared: [(name: String, identity: [UInt64])]
 
     /// Opens the store's directory in `parent`, and creates both if needed.
     init(in parent: URL, _ protection: DiskProtection = DiskProtection()) throws {
-        if (try? OpenFile.openDirectory(parent.path)) == nil {
+        if (try? OpenedFile.openDirectory(parent.path)) == nil {
             // Follows a parent that is a link, and creates missing ancestors.
             try? FileManager.default.createDirectory(
                 at: parent,
@@ -45,8 +45,8 @@ final class DiskDirectory: Sendable {
         }
         self.parent = parent.resolvingSymlinksInPath().path
         let path = self.parent + "/" + Self.name
-        try OpenFile.makeDirectory(path)
-        root = try OpenFile.openDirectory(path)
+        try OpenedFile.makeDirectory(path)
+        root = try OpenedFile.openDirectory(path)
         let status = try root.status()
         guard status.isOwn else {
             throw CacheStoreError(
@@ -59,8 +59,8 @@ final class DiskDirectory: Sendable {
         protection.apply(to: path)
         usage = try DiskUsage.open(in: root)
         generations = try DiskGenerations.open(in: root)
-        try OpenFile.makeDirectory(Self.temporaries, in: root)
-        incoming = try OpenFile.openDirectory(Self.temporaries, in: root)
+        try OpenedFile.makeDirectory(Self.temporaries, in: root)
+        incoming = try OpenedFile.openDirectory(Self.temporaries, in: root)
         shared = try [DiskUsage.name: usage.file, DiskGenerations.name: generations.file, Self.temporaries: incoming]
             .map { ($0.key, try $0.value.status().identity) }
     }
@@ -121,7 +121,8 @@ final class DiskDirectory: Sendable {
     /// Runs work while holding the lock of a shard, which excludes other tasks and other processes.
     ///
     /// The work is synchronous, so the lock is released on the thread that acquired it. Waiting ignores cancellation, because
-    /// an invalidation must not be skipped.
+    /// an invalidation must not be skipped. On a file system without locks, every attempt succeeds. Hold the lock only during one
+    /// change: iOS ends an app that is suspended while it holds a lock in an App Group's directory.
     func withShard<Value>(
         _ shard: UInt8,
         patience: Duration = patience,
@@ -134,7 +135,7 @@ final class DiskDirectory: Sendable {
         let files = try openShard(shard)
         let start = ContinuousClock.now
         var pauses = 0
-        while !files.tryLock() {
+        while files.tryLock() == .busy {
             // On a machine that stops threads for seconds, few pauses fit into the patience, and the lock's holder was stopped
             // too.
             let waited = start.duration(to: .now)
@@ -162,11 +163,11 @@ final class DiskDirectory: Sendable {
         }
     }
 
-    private func openShard(_ shard: UInt8) throws(SystemError) -> OpenFile {
+    private func openShard(_ shard: UInt8) throws(SystemCallFailure) -> OpenedFile {
         let name = DiskName.directory(shard)
-        if let directory = try? OpenFile.openDirectory(name, in: root) { return directory }
-        try OpenFile.makeDirectory(name, in: root)
-        return try OpenFile.openDirectory(name, in: root)
+        if let directory = try? OpenedFile.openDirectory(name, in: root) { return directory }
+        try OpenedFile.makeDirectory(name, in: root)
+        return try OpenedFile.openDirectory(name, in: root)
     }
 
     /// Reads the record in a file, whatever its key; `nil` if there is no such file.
@@ -174,27 +175,27 @@ final class DiskDirectory: Sendable {
     /// Needs no lock, because renaming replaces a record as a whole.
     static func read(
         _ path: String,
-        in directory: OpenFile
-    ) throws -> (record: DiskRecord, file: OpenFile, modified: Int64)? {
+        in directory: OpenedFile
+    ) throws -> (record: DiskRecord, file: OpenedFile, modified: Int64)? {
         do {
-            let file = try OpenFile.open(path, in: directory)
+            let file = try OpenedFile.openOwn(path, in: directory)
             let status = try file.status()
             guard status.isRegular, status.size <= Int64(DiskRecord.limit) else { throw DiskRecord.Damage() }
-            return (try DiskRecord(file.bytes(Int(status.size), at: 0)), file, status.modified)
-        } catch let error as SystemError {
+            return (try DiskRecord(file.bytes(at: 0, upTo: Int(status.size))), file, status.modified)
+        } catch let error as SystemCallFailure {
             if error.isMissing { return nil }
             throw error.isDamage ? DiskRecord.Damage() : error
         }
     }
 
-    func exists(_ path: String) throws(SystemError) -> Bool {
-        try unlessMissing { () throws(SystemError) in try root.status(of: path) } != nil
+    func exists(_ path: String) throws(SystemCallFailure) -> Bool {
+        try unlessMissing { () throws(SystemCallFailure) in try root.status(of: path) } != nil
     }
 
     /// The names of the record files in a shard.
-    func files(of shard: UInt8) throws(SystemError) -> [DiskName] {
-        let names = try unlessMissing { () throws(SystemError) in
-            try OpenFile.openDirectory(DiskName.directory(shard), in: root).names()
+    func files(of shard: UInt8) throws(SystemCallFailure) -> [DiskName] {
+        let names = try unlessMissing { () throws(SystemCallFailure) in
+            try OpenedFile.openDirectory(DiskName.directory(shard), in: root).names()
         }
         return names?.filter { $0.utf8.count == DiskName.length }.map { DiskName(shard: shard, file: $0) } ?? []
     }

@@ -9,21 +9,21 @@
 struct DiskGenerations {
     static let slotSize = 8
     static let name = "generations"
-    let file: OpenFile
+    let file: OpenedFile
 
-    static func open(in root: OpenFile) throws(SystemError) -> DiskGenerations {
-        DiskGenerations(file: try OpenFile.openOrMake(name, in: root) { random(DiskUsage.shards) })
+    static func open(in root: OpenedFile) throws(SystemCallFailure) -> DiskGenerations {
+        DiskGenerations(file: try OpenedFile.openOrMake(name, in: root) { random(DiskUsage.shards) })
     }
 
     /// The generation of all keys in a shard.
-    func generation(of shard: UInt8) throws(SystemError) -> CacheGeneration {
-        let bytes = try file.bytes(Self.slotSize, at: Self.offset(of: shard))
+    func generation(of shard: UInt8) throws(SystemCallFailure) -> CacheGeneration {
+        let bytes = try file.bytes(at: Self.offset(of: shard), upTo: Self.slotSize)
         return CacheGeneration(rawValue: bytes.reduce(0) { $0 << 8 | UInt64($1) })
     }
 
-    func change(_ shard: UInt8) throws(SystemError) { try file.write(Self.random(1), at: Self.offset(of: shard)) }
+    func change(_ shard: UInt8) throws(SystemCallFailure) { try file.write(Self.random(1), at: Self.offset(of: shard)) }
 
-    func changeAll() throws(SystemError) { try file.write(Self.random(DiskUsage.shards), at: 0) }
+    func changeAll() throws(SystemCallFailure) { try file.write(Self.random(DiskUsage.shards), at: 0) }
 
     private static func offset(of shard: UInt8) -> Int64 { Int64(shard) * Int64(slotSize) }
 

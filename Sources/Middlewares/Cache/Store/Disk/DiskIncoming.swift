@@ -43,7 +43,7 @@ final class DiskIncoming: Sendable {
     func release(_ count: Int64) { state.withLock { $0.own -= count } }
 
     /// Removes a file in the background, and closes it there too: the last close of a removed file frees its blocks.
-    func discard(_ file: OpenFile, _ name: String, reserved: Int64, in directory: DiskDirectory) {
+    func discard(_ file: OpenedFile, _ name: String, reserved: Int64, in directory: DiskDirectory) {
         queue.async { [self] in
             try? directory.incoming.remove(name)
             release(reserved)

@@ -115,8 +115,8 @@ final class DiskRoom: Sendable {
         var sampled: [UInt8] = []
         for shard in filled where found.count < Self.sample {
             sampled.append(shard)
-            let files = try unlessMissing { () throws(SystemError) in
-                try OpenFile.openDirectory(DiskName.directory(shard), in: directory.root)
+            let files = try unlessMissing { () throws(SystemCallFailure) in
+                try OpenedFile.openDirectory(DiskName.directory(shard), in: directory.root)
             }
             guard let files else { continue }
             for (name, listed) in try LockedShard(shard: shard, files: files, directory: directory).list().entries {

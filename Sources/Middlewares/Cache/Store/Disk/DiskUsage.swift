@@ -18,16 +18,16 @@ struct DiskUsage {
     static let slotSize = 24
     static let shards = 256
     static let name = "usage"
-    let file: OpenFile
+    let file: OpenedFile
 
     /// Opens the file, or creates it with zeros, which mean that no amount is known.
-    static func open(in root: OpenFile) throws(SystemError) -> DiskUsage {
-        DiskUsage(file: try OpenFile.openOrMake(name, in: root) { [UInt8](repeating: 0, count: shards * slotSize) })
+    static func open(in root: OpenedFile) throws(SystemCallFailure) -> DiskUsage {
+        DiskUsage(file: try OpenedFile.openOrMake(name, in: root) { [UInt8](repeating: 0, count: shards * slotSize) })
     }
 
     /// Reads the amount of each shard; `nil` for an unknown amount, which must be counted.
-    func read() throws(SystemError) -> [Amount?] {
-        let read = try file.bytes(Self.shards * Self.slotSize, at: 0)
+    func read() throws(SystemCallFailure) -> [Amount?] {
+        let read = try file.bytes(at: 0, upTo: Self.shards * Self.slotSize)
         // Missing slots are zeros.
         let padded = read + [UInt8](repeating: 0, count: Self.shards * Self.slotSize - read.count)
         let slots = padded.withUnsafeBytes { bytes in
@@ -43,7 +43,7 @@ struct DiskUsage {
         }
     }
 
-    func write(_ amount: Amount, of shard: UInt8) throws(SystemError) {
+    func write(_ amount: Amount, of shard: UInt8) throws(SystemCallFailure) {
         try file.write(Self.slot(amount), at: Int64(shard) * Int64(Self.slotSize))
     }
 

@@ -13,7 +13,7 @@ internal import Android
 
 /// The name of a body's file in `incoming`, which identifies the process that writes the file.
 ///
-/// A lock would identify it too, but would be held for a whole download: see ``OpenFile/tryLock()``.
+/// A lock would identify it too, but would be held for a whole download: see `DiskDirectory`.
 enum IncomingName {
     /// How many nanoseconds a file may go without a write before it counts as left behind, whoever created it: one hour. A
     /// download that continues later isn't stored.

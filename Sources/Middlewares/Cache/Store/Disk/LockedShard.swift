@@ -14,7 +14,7 @@ internal import Foundation
 /// bodies and counts again. Nothing is synced to the disk: after a loss of power, checksums find what is missing.
 struct LockedShard {
     let shard: UInt8
-    let files: OpenFile
+    let files: OpenedFile
     let directory: DiskDirectory
 
     // The lock's holder is its only writer, so the next holder overwrites a leftover.
@@ -33,7 +33,7 @@ struct LockedShard {
 
     /// Reads the record of a name, to change it. An unreadable record may be intact: the error is thrown.
     func old(_ name: DiskName) throws -> Old {
-        guard let status = try unlessMissing({ () throws(SystemError) in try files.status(of: name.file) }) else {
+        guard let status = try unlessMissing({ () throws(SystemCallFailure) in try files.status(of: name.file) }) else {
             return Old()
         }
         var record: DiskRecord?
@@ -88,7 +88,7 @@ struct LockedShard {
         let body = record.variants.last.map { name.body($0.id) } ?? ""
         try directory.usage.write(base + DiskUsage.Amount(entries: 1, bytes: size), of: shard)
         do {
-            let file = try OpenFile.make(Self.new, in: files)
+            let file = try OpenedFile.make(Self.new, in: files)
             try file.write(bytes, at: 0)
             file.setModified(stamp)
             if let arrival { try directory.incoming.rename(arrival, to: files, body) }
@@ -150,13 +150,13 @@ struct LockedShard {
     }
 
     /// - Throws: if the status of a file can't be read. A file left out of the list would be taken for lost.
-    func list() throws(SystemError) -> Listing {
+    func list() throws(SystemCallFailure) -> Listing {
         var listing = Listing()
         // Entries come before their bodies, whose names are longer.
         for name in try files.names().sorted() {
             let (isEntry, isBody) = (name.utf8.count == DiskName.length, name.utf8.count == DiskName.bodyLength)
             guard isEntry || isBody,
-                let status = try unlessMissing({ () throws(SystemError) in try files.status(of: name) })
+                let status = try unlessMissing({ () throws(SystemCallFailure) in try files.status(of: name) })
             else { continue }
             let owner = DiskName(shard: shard, file: String(name.prefix(DiskName.length)))
             if !status.isRegular || (isBody && listing.entries[owner] == nil) {
