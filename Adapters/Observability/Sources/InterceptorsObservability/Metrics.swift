@@ -43,12 +43,12 @@ extension Interceptor where Self == AnyInterceptor {
 
     /// The labels of an exchange: `method`; `origin`, such as `https://example.com:443`; `endpoint`, the type of the endpoint, or an
     /// empty value; `status`, the class such as `2xx`, or an empty value without a response; and `error`, such as
-    /// `timedOut`, `cancelled`, `abandoned`, or an empty value.
+    /// `timedOut`, `cancelled`, or an empty value.
     @Sendable public static func standardMetricLabels(_ end: ExchangeEnd) -> [(String, String)] {
         let status = end.status ?? (end.error as? any HTTPError)?.response?.status
         let failure =
             switch end.error {
-            case nil: end.isComplete ? "" : "abandoned"
+            case nil: ""
             case is CancellationError: "cancelled"
             case let error?: error.typeName
             }

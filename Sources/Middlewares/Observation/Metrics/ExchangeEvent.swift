@@ -40,22 +40,17 @@ public struct ExchangeStart: Sendable {
 public struct ExchangeEnd: Sendable {
     /// The request.
     public let start: ExchangeStart
-    /// The error of the call or of reading a streamed response, a `CancellationError` if either was cancelled; `nil` without an
-    /// error.
+    /// The error of the call or of reading a streamed response; `CancellationError` if either was cancelled, or if nobody read the
+    /// response to its end. `nil` if the response is complete.
     public let error: (any Error)?
-    /// Whether the response arrived completely. Without an error, `false` means that the response was streamed and wasn't read
-    /// to its end.
-    public let isComplete: Bool
     /// The response's status, if a response arrived.
     public let status: HTTPResponse.Status?
-    /// The number of content bytes that were read, after decoding of content codings.
+    /// The number of content bytes that were received, after decoding of content codings.
     public let responseBytes: Int64
     /// The time from the request to the response's head, if a response arrived.
     public let timeToResponse: Duration?
     /// The time from the request to the end of the exchange.
     public let duration: Duration
-    /// The durations of the steps of the exchange, if the transport measures them.
-    public let timings: TransferTimings?
-    /// The response's context, with facts such as the attempts of a retry, the cache status and the trace.
+    /// The response's context, with facts such as the transport's timings, the attempts of a retry, the cache status and the trace.
     public let context: HTTPContext
 }

@@ -15,48 +15,41 @@ struct MetricsInterceptor: PlacedInterceptor {
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let number = shared.count.wrappingAdd(1, ordering: .relaxed).newValue
         let begin = elapsed()
-        let exchange = Exchange(
-            ExchangeStart(number: number, request: request),
-            elapsed: { [elapsed] in elapsed() - begin },
-            report: report
-        )
+        let start = ExchangeStart(number: number, request: request)
+        report(.began(start))
+        var response: HTTPResponse
         do {
-            var response = try await next(request)
-            exchange.receive(response)
-            let start = exchange.start
-            response.context.observeDecodingFailures { [report] in report(.decodingFailed(start, $0)) }
-            Self.follow(&response, exchange)
-            return response
+            response = try await next(request)
         } catch {
-            exchange.end(isComplete: false, error: error)
+            let end = ExchangeEnd(
+                start: start,
+                error: error,
+                status: nil,
+                responseBytes: 0,
+                timeToResponse: nil,
+                duration: elapsed() - begin,
+                context: HTTPContext()
+            )
+            report(.ended(end))
             throw error
         }
-    }
-
-    private static func follow(_ response: inout HTTPResponse, _ exchange: Exchange) {
-        let body = response.body
-        guard body.bytes == nil, body.file == nil else { return exchange.end(isComplete: true, bytes: body.length) }
-        let chunks = UnfoldingSequence(from: { body.makeAsyncIterator() }) { chunks -> Data? in
-            do {
-                guard let chunk = try await chunks.next() else {
-                    exchange.end(isComplete: true)
-                    return nil
-                }
-                exchange.count(chunk.count)
-                return chunk
-            } catch {
-                exchange.end(isComplete: false, error: error)
-                throw error
-            }
-        }
-        guard !body.isRestartable else {
-            response.body = .restartable(length: body.length) { chunks }
-            return
-        }
-        response.body = .oneShot(chunks, length: body.length) {
-            body.discard()
-            exchange.end(isComplete: false)
-        }
+        let timeToResponse = elapsed() - begin
+        response.context.observeDecodingFailures { [report] in report(.decodingFailed(start, $0)) }
+        let (status, context) = (response.status, response.context)
+        let length = response.body.isUnreadStream ? nil : response.body.length
+        response.body = response.body.onEnd(counting: { [report, elapsed] count, error in
+            let end = ExchangeEnd(
+                start: start,
+                error: error,
+                status: status,
+                responseBytes: length ?? count,
+                timeToResponse: timeToResponse,
+                duration: elapsed() - begin,
+                context: context
+            )
+            report(.ended(end))
+        })
+        return response
     }
 
     var placement: Placement { [.measures] }

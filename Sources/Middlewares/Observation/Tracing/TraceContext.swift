@@ -54,8 +54,7 @@ public struct TraceContext: Sendable, Hashable {
 extension TraceContext {
     /// Parses the two fields of a message. Returns `nil` if `traceparent` is invalid; its `tracestate` is then ignored too.
     ///
-    /// A version later than 00 is parsed like version 00, and anything after the flags is ignored. An invalid `tracestate` is
-    /// dropped.
+    /// A version later than 00 is parsed like version 00, and anything after the flags is ignored. `tracestate` is passed on as it is.
     public init?(traceparent: String, tracestate: String? = nil) {
         let text = Array(traceparent.utf8)
         guard text.count >= 55, text[2] == Self.dash, text[35] == Self.dash, text[52] == Self.dash,
@@ -70,7 +69,7 @@ extension TraceContext {
             low: low,
             span: span,
             flags: UInt8(truncatingIfNeeded: flags) & Self.knownFlags,
-            tracestate: tracestate.flatMap(Self.validated)
+            tracestate: tracestate
         )
     }
 
@@ -84,50 +83,6 @@ extension TraceContext {
             value = value << 4 | UInt64(number)
         }
         return value
-    }
-
-    /// The normalised list; `nil` if it is empty or invalid, with more than 32 members or a repeated key.
-    static func validated(_ tracestate: String) -> String? {
-        var keys: Set<String> = []
-        var members: [String] = []
-        for part in tracestate.split(separator: ",") {
-            let member = String(part).trimmedOfSpaces
-            if member.isEmpty { continue }
-            let pair = member.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            guard pair.count == 2, isKey(pair[0]), isValue(pair[1]), keys.insert(pair[0]).inserted, keys.count <= 32
-            else {
-                return nil
-            }
-            members.append(member)
-        }
-        return members.isEmpty ? nil : members.joined(separator: ",")
-    }
-
-    // §3.3.1.3.1: a simple key, or `tenant@system` for a multi-tenant system.
-    private static func isKey(_ key: String) -> Bool {
-        let parts = key.split(separator: "@", omittingEmptySubsequences: false)
-        let lengths = parts.count == 1 ? [256] : [241, 14]
-        guard parts.count <= 2, let first = parts[0].utf8.first, let last = parts.last?.utf8.first,
-            zip(parts, lengths).allSatisfy({ !$0.isEmpty && $0.utf8.count <= $1 })
-        else { return false }
-        let mayBeginWithDigit = parts.count == 2
-        return (isLetter(first) || mayBeginWithDigit && ASCII.isDigit(first)) && isLetter(last)
-            && key.utf8.allSatisfy { isLetter($0) || ASCII.isDigit($0) || "_-*/@".utf8.contains($0) }
-    }
-
-    private static func isValue(_ value: String) -> Bool {
-        !value.isEmpty && value.utf8.count <= 256
-            && value.utf8.allSatisfy { 0x20...0x7E ~= $0 && $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ",") }
-    }
-
-    private static func isLetter(_ byte: UInt8) -> Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte }
-}
-
-extension String {
-    fileprivate var trimmedOfSpaces: String {
-        let start = drop { $0 == " " || $0 == "\t" }
-        guard let last = start.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }
-        return String(start[...last])
     }
 }
 

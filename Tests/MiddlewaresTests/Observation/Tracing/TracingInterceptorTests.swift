@@ -40,33 +40,6 @@ import Testing
         #expect(TraceContext(traceparent: text)?.traceparent == "00-\(Self.traceID)-\(Self.spanID)-01")
     }
 
-    @Test(
-        arguments: [
-            ("rojo=00f067aa0ba902b7,congo=t61rcWkgMzE", "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE"),
-            (" a=1 ,, \tb=2 ", "a=1,b=2"), ("fw529a3039@dt=FfC2F", "fw529a3039@dt=FfC2F"), ("1a@b=x", "1a@b=x"),
-            ("a=b c", "a=b c"), ("", nil), (",", nil), ("a", nil), ("a=", nil), ("=b", nil), ("A=1", nil),
-            ("1a=1", nil),
-            ("a=1,a=2", nil), ("a=b=c", nil), ("a@b@c=1", nil), ("@b=1", nil), ("a@=1", nil), ("a@1b=1", nil),
-            ("a=é", nil),
-            ("a b=1", nil),
-        ] as [(String, String?)]
-    )
-    func stateIsValidated(text: String, passedOn: String?) {
-        #expect(TraceContext.validated(text) == passedOn)
-    }
-
-    @Test func stateHasBounds() {
-        func members(_ count: Int) -> String { (0..<count).map { "k\($0)=v" }.joined(separator: ",") }
-        #expect(TraceContext.validated(members(32)) == members(32))
-        #expect(TraceContext.validated(members(33)) == nil)
-        let long = String(repeating: "a", count: 256)
-        #expect(TraceContext.validated("\(long)=\(long)") != nil)
-        #expect(TraceContext.validated("\(long)a=1") == nil)
-        #expect(TraceContext.validated("a=\(long)a") == nil)
-        #expect(TraceContext.validated("\(long.prefix(241))@\(long.prefix(14))=1") != nil)
-        #expect(TraceContext.validated("\(long.prefix(242))@b=1") == nil)
-        #expect(TraceContext.validated("a@\(long.prefix(15))=1") == nil)
-    }
 }
 
 @Suite(.againstHanging) struct TracingInterceptorTests {
@@ -116,7 +89,7 @@ import Testing
         #expect(sent.traceID == "4bf92f3577b34da6a3ce929d0e0e4736")
         #expect(sent.spanID != "00f067aa0ba902b7")
         #expect(sent.isSampled)
-        #expect(sent.tracestate == "rojo=1,congo=2")
+        #expect(sent.tracestate == "rojo=1, congo=2")
     }
 
     @Test func traceOfTheContextIsPassedOn() async throws {

@@ -30,7 +30,7 @@ import Testing
 
     @Test func aRequestThatCarriesTheFieldKeepsIt() async throws {
         let calls = Tally()
-        let interceptor = TransactionIDInterceptor { "\(calls.count())" }
+        let interceptor: AnyInterceptor = .transactionID { "\(calls.count())" }
         #expect(try await send([interceptor], fields: ["transactionid": "mine"]) == [["TransactionId": "mine"]])
         #expect(calls.value == 0)
     }
