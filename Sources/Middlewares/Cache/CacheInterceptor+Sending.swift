@@ -125,18 +125,17 @@ extension CacheInterceptor {
     }
 
     private func meetsConditions(_ response: HTTPResponse, to request: HTTPRequest) async -> Bool {
-        var conditions = request.context.storingConditions
-        if let stores { conditions.append(stores) }
-        guard !conditions.isEmpty else { return true }
+        let outer = request.context.storingCondition
+        guard let condition = stores?.and(outer) ?? outer else { return true }
         if let length = response.body.length, length < StoringCondition.hopThreshold {
-            return conditions.first { !$0.isMet(response) } == nil
+            return condition.isMet(by: response)
         }
-        return await meetsElsewhere(conditions, response)
+        return await Self.meetsElsewhere(condition, response)
     }
 
     @concurrent
-    private func meetsElsewhere(_ conditions: InlineArray1<StoringCondition>, _ response: HTTPResponse) async -> Bool {
-        conditions.first { !$0.isMet(response) } == nil
+    private static func meetsElsewhere(_ condition: StoringCondition, _ response: HTTPResponse) async -> Bool {
+        condition.isMet(by: response)
     }
 
     /// The response from the selected entry; `nil` if it can't be read.

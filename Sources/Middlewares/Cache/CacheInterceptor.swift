@@ -32,7 +32,7 @@ final class CacheInterceptor: Interceptor, PlacedInterceptor {
         partitions = CachePartitions(digest)
         self.isDisconnection = isDisconnection
         self.report = report ?? DebugReport.cache
-        self.stores = stores.map(StoringCondition.init)
+        self.stores = stores.map { StoringCondition($0) }
     }
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {

@@ -5,20 +5,28 @@ final class StoringCondition: Sendable {
     /// The content length, in bytes, from which the condition runs off the caller's actor.
     static let hopThreshold = 16 << 10
 
-    let isMet: @Sendable (HTTPResponse) -> Bool
+    private let test: @Sendable (HTTPResponse) -> Bool
+    private let outer: StoringCondition?
 
-    init(_ isMet: @escaping @Sendable (HTTPResponse) -> Bool) { self.isMet = isMet }
+    init(_ test: @escaping @Sendable (HTTPResponse) -> Bool, and outer: StoringCondition? = nil) {
+        (self.test, self.outer) = (test, outer)
+    }
+
+    func isMet(by response: HTTPResponse) -> Bool { test(response) && (outer?.isMet(by: response) ?? true) }
+
+    /// Both conditions. A single one, the usual case, is passed on as it is, without an allocation.
+    func and(_ outer: StoringCondition?) -> StoringCondition {
+        outer == nil ? self : StoringCondition(test, and: outer)
+    }
 }
 
 extension HTTPContext {
-    private enum StoringConditionsKey: HTTPContextKey {
-        static var defaultValue: InlineArray1<StoringCondition> { .init() }
-    }
+    private enum StoringConditionKey: HTTPContextKey { static var defaultValue: StoringCondition? { nil } }
 
-    /// On a request: the conditions that its response must meet for an inner cache to store it.
-    var storingConditions: InlineArray1<StoringCondition> {
-        get { self[StoringConditionsKey.self] }
-        set { self[StoringConditionsKey.self] = newValue }
+    /// On a request: what its response must meet for an inner cache to store it.
+    var storingCondition: StoringCondition? {
+        get { self[StoringConditionKey.self] }
+        set { self[StoringConditionKey.self] = newValue }
     }
 
     /// On a request: adds a condition that the response must meet for an inner cache to store it.
@@ -40,6 +48,6 @@ extension HTTPContext {
     /// The closure must not consume the body, but may read one that is in memory: `HTTPBody.bytes`. For content of 16 KiB
     /// or more, or of unknown length, the closure runs off the caller's actor.
     public mutating func storeResponse(onlyIf isMet: @escaping @Sendable (HTTPResponse) -> Bool) {
-        storingConditions.append(StoringCondition(isMet))
+        storingCondition = StoringCondition(isMet, and: storingCondition)
     }
 }

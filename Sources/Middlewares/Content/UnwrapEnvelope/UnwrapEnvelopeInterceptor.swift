@@ -42,7 +42,9 @@ struct UnwrapEnvelopeInterceptor: PlacedInterceptor {
         let url = request.url
         let notes = request.notes
         // A cache stores responses to GET only.
-        if method == .get, let condition { request.context.storingConditions.append(condition) }
+        if method == .get, let condition {
+            request.context.storingCondition = condition.and(request.context.storingCondition)
+        }
         let response = try await next(request)
         guard judges(response.status), response.status.code != 304 else { return response }
         let origin = EnvelopeOrigin(method: method, url: response.url ?? url, notes: notes)
