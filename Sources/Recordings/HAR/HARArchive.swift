@@ -33,13 +33,7 @@ enum HARArchive {
         _ data: Data,
         file: (String) throws -> Data = { _ in throw POSIXError(.ENOENT) }
     ) throws -> [RecordedExchange] {
-        let root: OrderedJSON
-        do {
-            root = try OrderedJSON(parsing: data)
-        } catch let error as OrderedJSON.SyntaxError {
-            throw HARMember.failure("it isn't JSON from line \(error.line), column \(error.column) on.")
-        }
-        let log = try HARMember(root, "archive").member("log")
+        let log = try JSONMember(parsing: data, as: .archive).member("log")
         let isOwn = try log.optional("creator")?.optional("name")?.string() == creator
         return try withoutActuallyEscaping(file) { file in
             let decoder = HAREntryDecoder(isOwn: isOwn, file: file)

@@ -10,7 +10,7 @@ struct HAREntryDecoder {
     let file: (String) throws -> Data
 
     /// The exchange of an entry; `nil` if it isn't an HTTP exchange.
-    func exchange(_ entry: HARMember) throws -> RecordedExchange? {
+    func exchange(_ entry: JSONMember) throws -> RecordedExchange? {
         let (request, response) = (try entry.member("request"), try entry.member("response"))
         let url = try request.member("url").string()
         guard Self.isHTTP(url), entry.optional("_webSocketMessages") == nil else { return nil }
@@ -43,7 +43,7 @@ struct HAREntryDecoder {
     }
 
     /// The time to the head, of which browsers measure the parts. `ssl` is a part of `connect`.
-    private func wait(_ entry: HARMember) throws -> Duration {
+    private func wait(_ entry: JSONMember) throws -> Duration {
         guard let timings = entry.optional("timings") else { return .zero }
         return try ["blocked", "dns", "connect", "send", "wait"].reduce(.zero) { sum, name in
             sum + (try timings.optional(name)?.milliseconds() ?? .zero)
@@ -53,7 +53,7 @@ struct HAREntryDecoder {
     // MARK: Failures
 
     /// The failure of an entry, if any; `nil` if its caller cancelled it, so that there is nothing to play.
-    private func failure(_ response: HARMember, status: Int) throws -> (value: RecordedExchange.Failure?, Void)? {
+    private func failure(_ response: JSONMember, status: Int) throws -> (value: RecordedExchange.Failure?, Void)? {
         guard let error = response.optional("_error") ?? response.optional("_failureText") else {
             let missing = RecordedExchange.Failure(
                 code: HTTPErrorCode.transportFailed.rawValue,
@@ -72,7 +72,7 @@ struct HAREntryDecoder {
 
     // MARK: Requests
 
-    private func request(_ request: HARMember, url: String) throws -> RecordedExchange.Request {
+    private func request(_ request: JSONMember, url: String) throws -> RecordedExchange.Request {
         let method = try request.member("method")
         guard let name = HTTPRequest.Method(rawValue: try method.string()) else { throw method.isNo("a method") }
         let headerFields = try fields(request.optional("headers"))
@@ -86,7 +86,7 @@ struct HAREntryDecoder {
         )
     }
 
-    private func body(_ request: HARMember) throws -> (bytes: Data?, omission: String?) {
+    private func body(_ request: JSONMember) throws -> (bytes: Data?, omission: String?) {
         if let omitted = try request.optional("_omitted")?.string() { return (nil, omitted.isEmpty ? nil : omitted) }
         let absent = "The HTTP Archive has no content of this request."
         guard let postData = request.optional("postData") else {
@@ -102,7 +102,7 @@ struct HAREntryDecoder {
         return (Data(try form(parameters).utf8), nil)
     }
 
-    private func form(_ parameters: [HARMember]) throws -> String {
+    private func form(_ parameters: [JSONMember]) throws -> String {
         try parameters.map { parameter in
             let name = PercentEncoding.component(try parameter.member("name").string())
             return name + "=" + PercentEncoding.component(try parameter.optional("value")?.string() ?? "")
@@ -110,16 +110,16 @@ struct HAREntryDecoder {
         .joined(separator: "&")
     }
 
-    private func read(_ path: HARMember) throws -> Data {
+    private func read(_ path: JSONMember) throws -> Data {
         let name = try path.string()
         do {
             return try file(name)
         } catch {
-            throw HARMember.failure("\(path.path) names a file that can't be read.", error)
+            throw path.failure("names a file that can't be read", error)
         }
     }
 
-    private func fields(_ list: HARMember?) throws -> HTTPFields {
+    private func fields(_ list: JSONMember?) throws -> HTTPFields {
         var fields = HTTPFields()
         for header in try list?.elements() ?? [] {
             let name = try header.member("name").string()
@@ -149,7 +149,7 @@ struct HAREntryDecoder {
     // MARK: Responses
 
     private func response(
-        _ member: HARMember,
+        _ member: JSONMember,
         status code: Int,
         answering method: HTTPRequest.Method,
         isCut: Bool
@@ -182,12 +182,12 @@ struct HAREntryDecoder {
         return response
     }
 
-    private func content(_ content: HARMember) throws -> Data? {
+    private func content(_ content: JSONMember) throws -> Data? {
         if let attached = content.optional("_file") { return try read(attached) }
         return try content.content(encoding: "encoding")
     }
 
-    private func omission(_ content: HARMember, _ bytes: Data?, hasContent: Bool) throws -> String? {
+    private func omission(_ content: JSONMember, _ bytes: Data?, hasContent: Bool) throws -> String? {
         if let omitted = content.optional("_omitted") { return try omitted.string() }
         let isCut = content.optional("comment")?.value.isString(HARParts.cutContent) == true
         let isAbsent = try bytes == nil && hasContent && content.optional("size")?.integer() ?? 0 != 0
@@ -195,7 +195,7 @@ struct HAREntryDecoder {
     }
 
     /// The content in chunks. If a person has changed the content, the last chunk holds the rest.
-    private func split(_ content: Data, _ list: HARMember) throws -> [StubAnswer.Chunk] {
+    private func split(_ content: Data, _ list: JSONMember) throws -> [StubAnswer.Chunk] {
         var start = content.startIndex
         var result = try list.elements().map { chunk in
             let size = try chunk.member("size").integer()
@@ -209,6 +209,19 @@ struct HAREntryDecoder {
         if result.isEmpty { return [StubAnswer.Chunk(content)] }
         result[result.count - 1].bytes += content[start...]
         return result
+    }
+}
+
+extension JSONMember {
+    /// The text of this object as bytes: the member `text`, under the encoding that another member names.
+    fileprivate func content(encoding name: String) throws -> Data? {
+        guard let text = optional("text") else { return nil }
+        guard let encoding = optional(name) else { return Data(try text.string().utf8) }
+        switch try encoding.string().lowercased() {
+        case "base64": return try text.base64()
+        case "": return Data(try text.string().utf8)
+        default: throw encoding.isNo("base64, the only encoding of an archive")
+        }
     }
 }
 

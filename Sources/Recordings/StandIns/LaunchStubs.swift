@@ -1,4 +1,5 @@
 public import Foundation
+internal import InterceptorsArchives
 internal import InterceptorsCore
 
 /// The stubs that a UI test hands to the app that it starts.
@@ -14,9 +15,9 @@ internal import InterceptorsCore
 /// let api = Client(baseURL: url, transport: .fromLaunch(allowed: isDebugBuild, orElse: .platform()))
 /// ```
 /// ## What travels
-/// Values: closures, streamed bodies and errors that aren't an `HTTPError` can't be encoded. A file travels as its path, so the
-/// app must be able to read it. An empty list of stubs travels too: every request of the app then fails with
-/// `HTTPErrorCode.noStub`, and none reaches a network.
+/// Values: closures, streamed bodies, interim responses, trailers and errors that aren't an `HTTPError` can't travel. A file
+/// travels as its path, so the app must be able to read it. An empty list of stubs travels too: every request of the app then
+/// fails with `HTTPErrorCode.noStub`, and none reaches a network.
 ///
 /// ## By hand
 /// In the arguments of a scheme or of `simctl launch`, one argument is enough. The list holds names and stubs:
@@ -25,6 +26,34 @@ internal import InterceptorsCore
 /// --interceptors-stubs=["users",{"on":"GET /users/42","status":404}]
 /// --interceptors-stubs-file=/tmp/stubs.json
 /// ```
+/// `LaunchStubs(json: data).stubs` reads such a list anywhere, for example for a `StubTransport`:
+///
+/// ```json
+/// [
+///     {"on": "GET /users/*", "json": {"id": 42, "name": "Ada"}},
+///     {"on": "POST /login", "status": 503, "headers": [["Retry-After", "2"]], "delay": 1, "times": 1},
+///     {"on": "/photo", "file": "/tmp/photo.jpg"},
+///     {"on": "GET /feed", "failure": {"code": "offline"}}
+/// ]
+/// ```
+/// `on` is a method and a pattern; without a method, any method matches. The other members are those of the answer, all optional:
+///
+/// | member | value |
+/// | --- | --- |
+/// | `status` | the status; by default 200 |
+/// | `headers` | the fields, as a list of names and values |
+/// | `json` | the content, as any JSON value. Adds `Content-Type: application/json`. |
+/// | `text` | the content, as text. Adds `Content-Type: text/plain; charset=utf-8`. |
+/// | `base64` | the content, as bytes in base64. Adds no content type. |
+/// | `file` | the absolute path of a file with the content, read when a request is answered. Adds the type of its extension. |
+/// | `chunks` | a streamed content: a list of objects with `text` or `base64`, and `after`, a pause in seconds |
+/// | `failure` | an error in place of a response, or, with `chunks`, after them: an object with `code` and, optionally, `message` |
+/// | `never` | `true`: no response and no error |
+/// | `delay` | seconds before the answer |
+/// | `times` | the number of requests to answer; without it, all |
+///
+/// An answer has at most one content. A type in `headers` takes precedence over an added one. Unknown members are errors, because a
+/// misspelled one would change the answer silently.
 public struct LaunchStubs: Sendable {
     /// The names of stubs in the app's table.
     public var names: [String]
@@ -37,19 +66,47 @@ public struct LaunchStubs: Sendable {
     ///   - names: the names.
     ///   - stubs: the further stubs.
     public init(_ names: String..., stubs: [Stub] = []) {
+        self.init(names: names, stubs: stubs)
+    }
+
+    init(names: [String], stubs: [Stub]) {
         self.names = names
         self.stubs = stubs
     }
 
-    /// The launch arguments that hold the stubs, each below 100 KB, and 512 KiB in all. Add them to those of the app, in this
-    /// order.
+    /// Reads a list of names and stubs.
     ///
-    /// Systems limit arguments: Linux to 128 KiB each, macOS to 1 MiB with the environment.
+    /// - Throws: `TransportError` with ``InterceptorsTransport/HTTPErrorCode/invalidLaunchStubs``, which names the member that is
+    ///   wrong.
+    public init(json: Data) throws {
+        self.init()
+        for (index, element) in try JSONMember(parsing: json, as: .stubs).elements().enumerated() {
+            if case .string(let name) = element.value {
+                names.append(name)
+            } else {
+                stubs.append(try Stub(element, number: index + 1))
+            }
+        }
+    }
+
+    /// The list as JSON, secrets included.
     ///
-    /// - Throws: `EncodingError` if an answer can't travel, or `TransportError` with
+    /// - Throws: `TransportError` if an answer can't travel.
+    func json() throws -> Data {
+        let list = try OrderedJSON.array(names.map { .string($0) } + stubs.map { try $0.json() }).data()
+        // What can't be read is an error of the test, and not only one of the app.
+        _ = try LaunchStubs(json: list)
+        return list
+    }
+
+    /// The launch argument that holds the stubs. Add it to those of the app.
+    ///
+    /// Systems limit arguments: it holds 512 KiB, and 96 KiB on Linux.
+    ///
+    /// - Throws: `TransportError` with ``InterceptorsTransport/HTTPErrorCode/invalidLaunchStubs`` if an answer can't travel, or with
     ///   ``InterceptorsTransport/HTTPErrorCode/launchStubsTooLong``: use ``launchArguments(file:)``.
     public var launchArguments: [String] {
-        get throws { try LaunchArguments.arguments(for: self) }
+        get throws { [try LaunchArguments.argument(for: self)] }
     }
 
     /// The launch arguments that name a file, to which the stubs are written.
@@ -59,9 +116,10 @@ public struct LaunchStubs: Sendable {
     ///
     /// - Parameter file: the file to write, which both processes can reach. An earlier one is replaced. It contains the stubs
     ///   as JSON, secrets included.
-    /// - Throws: `EncodingError` if an answer can't travel, or `TransportError` with `HTTPErrorCode.unwritableFile`.
+    /// - Throws: `TransportError` with ``InterceptorsTransport/HTTPErrorCode/invalidLaunchStubs`` if an answer can't travel, or with
+    ///   `HTTPErrorCode.unwritableFile`.
     public func launchArguments(file: URL) throws -> [String] {
-        let json = try LaunchArguments.json(self)
+        let json = try json()
         do { try json.write(to: file, options: .atomic) } catch {
             throw TransportError(.unwritableFile, "The stubs can't be written to \(file.path).", underlying: error)
         }
@@ -71,47 +129,20 @@ public struct LaunchStubs: Sendable {
 
 extension LaunchStubs: ExpressibleByArrayLiteral {
     /// Creates stubs without names.
-    public init(arrayLiteral stubs: Stub...) {
-        names = []
-        self.stubs = stubs
-    }
-}
-
-extension LaunchStubs: Codable {
-    /// Decodes a list of names and stubs.
-    ///
-    /// - Throws: `DecodingError`, which names the member that is wrong.
-    public init(from decoder: any Decoder) throws {
-        (names, stubs) = ([], [])
-        var elements = try decoder.unkeyedContainer()
-        while !elements.isAtEnd {
-            if let name = try? elements.decode(String.self) {
-                names.append(name)
-            } else {
-                stubs.append(try elements.decode(Stub.self))
-            }
-        }
-    }
-
-    /// Encodes a list of names and stubs, secrets included.
-    ///
-    /// - Throws: `EncodingError` if an answer can't be encoded.
-    public func encode(to encoder: any Encoder) throws {
-        var elements = encoder.unkeyedContainer()
-        for name in names { try elements.encode(name) }
-        for stub in stubs { try elements.encode(stub) }
-    }
+    public init(arrayLiteral stubs: Stub...) { self.init(names: [], stubs: stubs) }
 }
 
 extension LaunchStubs {
     /// The stubs to register, in this order, with those that the names stand for.
     ///
-    /// - Throws: ``LaunchProblem`` if a name isn't in the table.
-    func resolved(by table: [String: [Stub]]) throws(LaunchProblem) -> [Stub] {
-        var named: [Stub] = []
-        for name in names {
-            guard let stubs = table[name] else { throw .unknownName(name, table.keys.sorted()) }
-            named += stubs
+    /// - Throws: `TransportError` if a name isn't in the table.
+    func resolved(by table: [String: [Stub]]) throws -> [Stub] {
+        var named = try names.flatMap { name in
+            if let stubs = table[name] { return stubs }
+            let known = LaunchArguments.printable(table.keys.sorted().map { "\"\($0)\"" }.joined(separator: ", "))
+            let hint = known.isEmpty ? "The app has no table: pass `defaults:`." : "The table has: \(known)."
+            let message = "\"\(LaunchArguments.printable(name))\" isn't in the app's table of stubs. \(hint)"
+            throw TransportError(.invalidLaunchStubs, message)
         }
         // Otherwise a limited stub of the table, which answers before any unlimited one, would not be replaced.
         let unlimited = stubs.filter { $0.times == nil }
@@ -121,4 +152,11 @@ extension LaunchStubs {
         // Limited stubs answer in the order of their registration; of unlimited ones, the newest may replace others.
         return stubs.filter { $0.times != nil } + named + unlimited
     }
+}
+
+extension HTTPErrorCode {
+    /// `TransportError`: stubs for an app under test can't be read, so that no request is answered or sent, or can't travel.
+    public static let invalidLaunchStubs = Self(rawValue: "invalidLaunchStubs")
+    /// `TransportError`: stubs for an app under test are longer than a launch argument may be.
+    public static let launchStubsTooLong = Self(rawValue: "launchStubsTooLong")
 }

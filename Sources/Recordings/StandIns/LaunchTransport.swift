@@ -6,7 +6,7 @@ public import InterceptorsCore
 public struct LaunchTransport: Transport {
     private enum Source {
         case stubs(StubTransport)
-        case refusal(LaunchProblem)
+        case refusal(TransportError)
         case other(any Transport)
     }
 
@@ -25,11 +25,13 @@ public struct LaunchTransport: Transport {
         if case .other = source { false } else { true }
     }
 
-    fileprivate init(_ find: () throws(LaunchProblem) -> StubTransport?, orElse other: any Transport) {
-        do throws(LaunchProblem) {
+    fileprivate init(_ find: () throws -> StubTransport?, orElse other: any Transport) {
+        do {
             source = try find().map(Source.stubs) ?? .other(other)
         } catch {
-            source = .refusal(error)
+            let reason = (error as? TransportError)?.message ?? ErrorText.line(error)
+            let message = "The stubs in the launch arguments can't be used, so nothing was sent. \(reason)"
+            source = .refusal(TransportError(.invalidLaunchStubs, message))
         }
     }
 
@@ -45,9 +47,7 @@ public struct LaunchTransport: Transport {
         case .other(let transport):
             request.note(CallNote("source", "\(type(of: transport))"))
             return try await transport.send(request)
-        case .refusal(let problem):
-            let message = "The stubs in the launch arguments can't be used, so nothing was sent. \(problem.text)"
-            throw TransportError(.invalidLaunchStubs, message, request: request)
+        case .refusal(let error): throw TransportError(error.code, error.message, request: request)
         }
     }
 }
@@ -113,7 +113,7 @@ extension Transport where Self == LaunchTransport {
         time: TimeSource = .system
     ) -> Self {
         Self(
-            { () throws(LaunchProblem) in
+            {
                 guard allowed, let stubs = try LaunchArguments.stubs(in: arguments()) else { return nil }
                 // An app runs longer than a test, so the transport keeps no requests.
                 let transport = StubTransport(forgettingRequests: true, fallback: unmatched, time: time)

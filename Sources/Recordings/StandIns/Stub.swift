@@ -10,44 +10,7 @@ public import InterceptorsCore
 /// ]
 /// let client = Client(baseURL: url, transport: StubTransport(stubs))
 /// ```
-/// ``LaunchStubs`` passes stubs to an app under test.
-///
-/// ## As JSON
-/// A list of stubs in a file that people edit:
-///
-/// ```json
-/// [
-///     {"on": "GET /users/*", "json": {"id": 42, "name": "Ada"}},
-///     {"on": "POST /login", "status": 503, "headers": [["Retry-After", "2"]], "delay": 1, "times": 1},
-///     {"on": "/photo", "file": "/tmp/photo.jpg"},
-///     {"on": "GET /feed", "failure": {"code": "offline"}}
-/// ]
-/// ```
-/// `JSONDecoder().decode([Stub].self, from: data)` reads it. `on` is a method and a pattern; without a method, any method
-/// matches. The other members are those of the answer, all optional:
-///
-/// | member | value |
-/// | --- | --- |
-/// | `status` | the status; by default 200 |
-/// | `headers` | the fields, as a list of names and values |
-/// | `json` | the content, as any JSON value. Adds `Content-Type: application/json`. |
-/// | `text` | the content, as text. Adds `Content-Type: text/plain; charset=utf-8`. |
-/// | `base64` | the content, as bytes in base64. Adds no content type. |
-/// | `file` | the absolute path of a file with the content, read when a request is answered. Adds the type of its extension. |
-/// | `untyped` | `true`: no content type is added |
-/// | `chunks` | a streamed content: a list of objects with `text` or `base64`, and `after`, a pause in seconds |
-/// | `failure` | an error in place of a response, or, with `chunks`, after them: an object with `code` and, optionally, `message` |
-/// | `never` | `true`: no response and no error |
-/// | `trailers` | the fields after `chunks`, in the form of `headers` |
-/// | `interim` | the interim responses before the answer: `[{"status": 103, "headers": [["Link", "</a.css>"]]}]` |
-/// | `delay` | seconds before the answer |
-/// | `times` | the number of requests to answer; without it, all |
-///
-/// An answer has at most one content. A type in `headers` takes precedence over an added one. JSON under `json` is kept by
-/// meaning, with sorted keys, and at most 64 levels deep; `text` keeps JSON exactly, so encoding a stub writes `text`.
-///
-/// A `DecodingError` names what is wrong, and its coding path says where. Unknown members are errors, because a misspelled one
-/// would change the answer silently.
+/// ``LaunchStubs`` passes stubs to an app under test, and reads them from JSON.
 public struct Stub: Sendable {
     /// The method, or `nil` for any.
     public var method: HTTPRequest.Method?

@@ -115,7 +115,7 @@ import Testing
         ("{\"log\":\n {\"entries\":[}}", "line 2, column 14"),
         (#"{"log":{"entries":{}}}"#, "log.entries is not an array"),
         (#"{"log":{"entries":[7]}}"#, "log.entries[0] is not an object"),
-        ("[]", "archive is not an object"),
+        ("[]", "it is not an object"),
         ("", "line 1, column 1"),
     ])
     func anErrorNamesTheMember(_ archive: String, _ part: String) throws {

@@ -32,12 +32,11 @@ import Testing
         #expect(lines.last?.hasPrefix("noStub: No stub answers this request.") == true, "\(lines)")
     }
 
-    @Test func manyLongArgumentsArriveWhole() async throws {
-        let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    @Test func aLongArgumentArrivesWhole() async throws {
+        let bytes = Data((0..<60_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         let stubs: LaunchStubs = [.on(.get, "/a", .data(bytes))]
         let arguments = try stubs.launchArguments
-        #expect(arguments.count > 3)
-        #expect(try await launch("debug", ["GET", "https://a.example/a"], arguments) == ["200 - 300000 bytes"])
+        #expect(try await launch("debug", ["GET", "https://a.example/a"], arguments) == ["200 - 60000 bytes"])
     }
 
     @Test func stubsTooLongForArgumentsTravelInAFile() async throws {

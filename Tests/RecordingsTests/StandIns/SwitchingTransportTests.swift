@@ -5,10 +5,6 @@ import InterceptorsTestSupport
 import InterceptorsTesting
 import Testing
 
-extension SwitchingTransport.Source {
-    fileprivate static let staging = Self(rawValue: "staging")
-}
-
 @Suite(.againstHanging) struct SwitchingTransportTests {
     private let remote = StubTransport { _ in HTTPResponse(status: 200, body: "remote") }
     private let local = StubTransport { _ in HTTPResponse(status: 200, body: "local") }
@@ -18,41 +14,35 @@ extension SwitchingTransport.Source {
     }
 
     @Test func changeOfSourceTakesEffectForTheNextRequest() async throws {
-        let switching: SwitchingTransport = .switching(remote: remote, local: local)
+        let switching = SwitchingTransport(["remote": remote, "local": local], source: "remote")
         let client = client(switching)
-        #expect(switching.source == .remote)
+        #expect(switching.source == "remote")
         #expect(try await client.get("/") == "remote")
-        switching.source = .local
+        switching.source = "local"
         #expect(try await client.get("/") == "local")
-        switching.source = .remote
+        switching.source = "remote"
         #expect(try await client.get("/") == "remote")
     }
 
     @Test func switchOfAClientIsWithinReach() async throws {
-        let client = client(.switching(remote: remote, local: local))
-        (client.chain.transport as? SwitchingTransport)?.source = .local
+        let client = client(SwitchingTransport(["remote": remote, "local": local], source: "remote"))
+        (client.chain.transport as? SwitchingTransport)?.source = "local"
         #expect(try await client.get("/") == "local")
-    }
-
-    @Test func oneCallChoosesItsSource() async throws {
-        let client = client(.switching(remote: remote, local: local))
-        #expect(try await client.get("/", context: .with(\.source, .local)) == "local")
-        #expect(try await client.get("/") == "remote")
     }
 
     @Test func thereMayBeMoreThanTwoSources() async throws {
         let staging = StubTransport { _ in HTTPResponse(status: 200, body: "staging") }
-        let switching = SwitchingTransport([.remote: remote, .local: local, .staging: staging], source: .staging)
+        let transports: [String: any Transport] = ["remote": remote, "local": local, "staging": staging]
+        let switching = SwitchingTransport(transports, source: "staging")
         let client = client(switching)
         #expect(try await client.get("/") == "staging")
-        #expect(try await client.get("/", context: .with(\.source, .local)) == "local")
+        switching.source = "local"
+        #expect(try await client.get("/") == "local")
     }
 
     @Test func unknownSourceIsRefusedAndNothingIsSent() async throws {
-        let client = client(.switching(remote: remote, local: local))
-        let error = await #expect(throws: TransportError.self) {
-            try await client.get("/", context: .with(\.source, .staging))
-        }
+        let client = client(SwitchingTransport(["remote": remote, "local": local], source: "staging"))
+        let error = await #expect(throws: TransportError.self) { try await client.get("/") }
         #expect(error?.code == .unsupported)
         #expect(error?.message == "There is no source \"staging\" to switch to, only: local, remote.")
         #expect(remote.requests.isEmpty && local.requests.isEmpty)
@@ -61,18 +51,18 @@ extension SwitchingTransport.Source {
     @Test func responseThatIsStreamedKeepsItsSource() async throws {
         let streaming = StubTransport()
         streaming.on(.get, "/", .stream([Data("a".utf8), Data("b".utf8)]))
-        let switching: SwitchingTransport = .switching(remote: streaming, local: local)
+        let switching = SwitchingTransport(["remote": streaming, "local": local], source: "remote")
         let request = HTTPRequest(url: url("/"), context: .with(\.responseBody, .streamed))
         let response = try await client(switching).send(request)
-        switching.source = .local
+        switching.source = "local"
         #expect(try await response.body.collect(upTo: 10) == Data("ab".utf8))
         try streaming.verify()
     }
 
     @Test func journalNamesTheSource() async throws {
         let journal = Journal()
-        let client = client(.switching(remote: remote, local: local), journal: journal)
-        try await client.get("/", context: .with(\.source, .local))
+        let switching = SwitchingTransport(["remote": remote, "local": local], source: "local")
+        try await client(switching, journal: journal).get("/")
         #expect(
             journal.calls.map(\.explained).joined().contains("source: local: StubTransport"),
             "\(journal.calls.map(\.explained).joined())"
@@ -80,12 +70,12 @@ extension SwitchingTransport.Source {
     }
 
     @Test func switchingWhileRequestsAreUnderWayIsSafe() async throws {
-        let switching: SwitchingTransport = .switching(remote: remote, local: local)
+        let switching = SwitchingTransport(["remote": remote, "local": local], source: "remote")
         let client = client(switching)
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<200 {
                 group.addTask {
-                    if number.isMultiple(of: 3) { switching.source = number.isMultiple(of: 2) ? .local : .remote }
+                    if number.isMultiple(of: 3) { switching.source = number.isMultiple(of: 2) ? "local" : "remote" }
                     let answer: String = try await client.get("/")
                     return answer == "local" || answer == "remote"
                 }
@@ -103,9 +93,7 @@ extension SwitchingTransport.Source {
         try await rule.check { time in
             var configuration = CurlTransport.Configuration()
             configuration.time = time
-            let switching: SwitchingTransport = .switching(remote: StubTransport(), local: CurlTransport(configuration))
-            switching.source = .local
-            return switching
+            return SwitchingTransport(["curl": CurlTransport(configuration)], source: "curl")
         }
     }
     #endif

@@ -50,7 +50,7 @@ import FoundationNetworking
         return [
             transport, InterceptorChain([], transport: transport),
             Client(interceptors: [], transport: InterceptorChain([.retry()], transport: transport)),
-            .fromLaunch(allowed: false, orElse: transport), SwitchingTransport([.remote: transport], source: .remote),
+            .fromLaunch(allowed: false, orElse: transport), SwitchingTransport(["remote": transport], source: "remote"),
             .recorded(Recording(at: file, mode: .live), over: transport),
         ]
     }
@@ -84,9 +84,9 @@ import FoundationNetworking
         let file = URL(filePath: "/videos/film.har")
         let transports: [any Transport] = [
             StubTransport(), StubTransport(fallback: .platform()), .samples, HeldTransport(),
-            .switching(remote: .platform(), local: StubTransport()),
-            .switching(remote: .platform(), local: .platform(tls: Self.strict)),
-            SwitchingTransport([:], source: .remote),
+            SwitchingTransport(["remote": .platform(), "local": StubTransport()], source: "remote"),
+            SwitchingTransport(["remote": .platform(), "strict": .platform(tls: Self.strict)], source: "remote"),
+            SwitchingTransport([:], source: "remote"),
             .recorded(Recording(at: file, mode: .new), over: .platform()),
             .fromLaunch(allowed: true, orElse: .platform(), arguments: ["--interceptors-stubs=[]"]),
             .fromLaunch(allowed: true, orElse: .platform(), arguments: ["--interceptors-stubs=damaged"]),
