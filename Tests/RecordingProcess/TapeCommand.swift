@@ -7,6 +7,7 @@ import InterceptorsTestSupport
 /// - `write FILE FIRST TIME` records exchanges from number FIRST on and prints each that has finished, until a signal kills the
 ///   process, or the kernel does so after TIME microseconds of processor time.
 /// - `hammer FILE FIRST COUNT` records COUNT exchanges and one that all processes share, and finishes.
+/// - `second FILE` records one exchange, and prints the error's code or that it was recorded, and the number of requests.
 /// - `once FILE` sends one request in mode once, and prints whether the response is right and the number of requests.
 /// - `full FILE` records 100 exchanges while files are limited to 20 kB, and prints the error.
 enum TapeCommand {
@@ -21,6 +22,15 @@ enum TapeCommand {
             let tape = Recording(at: file, mode: .once)
             report("\(try await ask(1, tape) == CacheFill.body(1, 1)) \(server.requests.count)")
             try tape.finish()
+        case "second":
+            let tape = Recording(at: file, mode: .new)
+            do {
+                _ = try await ask(1, tape)
+                try tape.finish(allowingUnused: true)
+                report("recorded \(server.requests.count)")
+            } catch let error as TransportError {
+                report("\(error.code.rawValue) \(server.requests.count)")
+            }
         case "full": try await fill(file)
         default: exit(64)
         }

@@ -42,8 +42,8 @@ struct RecordedExchange: Sendable, Equatable {
         }
     }
 
-    /// The identity in a recording; `nil` outside of one, and for entries of other programs.
-    var id: EntryID?
+    /// The number in a recording, which grows with the time of the request; `nil` outside of one, and for entries of other programs.
+    var number: Int64?
     /// When the request was sent.
     var startedAt: Date
     /// The time from then to the response's head or the failure.

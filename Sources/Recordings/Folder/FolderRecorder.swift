@@ -11,17 +11,20 @@ final class FolderRecorder: Sendable {
 
     private let folder: FolderPath
     private let redaction: ExchangeRedaction
-    private let lock: FolderLock
+    private let path: String
+    /// The right to write to the folder, from the first file on.
+    private let lock = Mutex<WriteLock?>(nil)
     private let names = Mutex(Set<FolderName>())
-    // Writing waits for the disk and for the lock, and tasks have few threads to wait on.
+    // Writing waits for the disk, and tasks have few threads to wait on.
     private let queue = DispatchQueue(label: "folder", qos: .userInitiated)
 
-    /// - Parameter lockLimit: how long to wait for another process that changes the folder.
-    init(_ folder: URL, redaction: ExchangeRedaction, lockLimit: Duration = .seconds(30)) {
+    init(_ folder: URL, redaction: ExchangeRedaction) {
         self.folder = FolderPath(folder)
         self.redaction = redaction
-        lock = FolderLock(path: folder.resolvingSymlinksInPath().path, limit: lockLimit)
+        path = folder.resolvingSymlinksInPath().path
     }
+
+    deinit { lock.withLock(\.self)?.release() }
 
     /// The name of a request's file, without its secrets.
     func name(of request: RecordedExchange.Request) -> FolderName {
@@ -54,11 +57,19 @@ final class FolderRecorder: Sendable {
                 throw TransportError(.unwritableFile, "A recorder keeps answers to \(Self.requestLimit) requests.")
             }
             try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
-            try lock.run { _ in try put(files, name) }
+            try claim().writing.withLock { _ in try put(files, name) }
         } catch {
             let reason = (error as? TransportError)?.message ?? (error as? FolderPath.Failure)?.reason
             let message = "\(name) can't be written to \(folder.url.path): \(reason ?? ErrorText.line(error))"
             throw TransportError(.unwritableFile, message, underlying: reason == nil ? error : nil)
+        }
+    }
+
+    private func claim() throws -> WriteLock {
+        try lock.withLock { lock in
+            if lock == nil { lock = try WriteLock.acquired(path, O_RDONLY | O_DIRECTORY) }
+            if let lock { return lock }
+            throw TransportError(.unwritableFile, "Another process records into the folder. Record into another one.")
         }
     }
 

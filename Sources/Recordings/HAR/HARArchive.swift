@@ -13,8 +13,8 @@ internal import InterceptorsArchives
 /// - `_isEncoded` of `content`: the text is still under the coding that `Content-Encoding` names. Browsers write the name of the
 ///   coding and the decoded text.
 /// - `_error` of `response`: the code and the message of a failure. With a status, the failure ended the content.
-/// - `_id` of an entry: its identity, by which lines of a side file find the entry they replace. An entry without it, or with that
-///   of an earlier entry, gets a new one.
+/// - `_id` of an entry: its number, by which lines of a side file find the entry they replace. An entry without it, or with that of an
+///   earlier entry, gets a new one.
 /// - `_omitted` of `postData`'s request and of `content`: why the content was left out.
 enum HARArchive {
     /// The name in `creator` by which the reader knows an archive that needs no corrections.

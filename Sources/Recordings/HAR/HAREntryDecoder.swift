@@ -19,7 +19,7 @@ struct HAREntryDecoder {
         let started = try entry.member("startedDateTime")
         guard let startedAt = HARDate.parse(try started.string()) else { throw started.isNo("a time in ISO 8601") }
         var exchange = RecordedExchange(
-            id: isOwn ? entry.optional("_id").flatMap { try? $0.string() }.flatMap(EntryID.init) : nil,
+            number: isOwn ? entry.optional("_id").flatMap { try? $0.number() }.flatMap(Int64.init(exactly:)) : nil,
             startedAt: startedAt,
             wait: try wait(entry),
             request: try self.request(request, url: url),

@@ -16,7 +16,7 @@ enum HAREntryEncoder {
             "timings": [
                 "send": 0, "wait": .milliseconds(microseconds: wait), "receive": .milliseconds(microseconds: receive),
             ],
-            "_id": exchange.id.map { .string($0.text) },
+            "_id": exchange.number.map { .integer($0) },
         ]
     }
 

@@ -1,16 +1,16 @@
 internal import Foundation
 internal import InterceptorsTransport
+internal import Synchronization
 
 /// The file of a recording, and the side file beside it.
 ///
 /// ```
 /// users.har               written whole: a temporary file, fsync, rename, fsync of the folder
-/// users.har.unfinished    one line for each finished exchange, from its end until a merge
+/// users.har.unfinished    one line for each finished exchange, from its end until a merge; locked by the process that records
 /// .users.har.….tmp        the next users.har; left over only if the process was killed, and removed by the next merge
 /// ```
-/// A writer holds the lock of the folder. A folder is never replaced, so no process can hold the lock of a file that
-/// another process has just removed. The system releases the lock of a killed process. Readers need no lock: they read the side
-/// file first, so an entry that moves to the recording meanwhile is found twice, and never missed.
+/// Readers need no lock: they read the side file first, so an entry that moves to the recording meanwhile is found twice, and never
+/// missed.
 struct TapeFiles: Sendable, Hashable {
     /// Without symbolic links, so that two paths to one file share its lock and its side file.
     let path: String
@@ -74,15 +74,11 @@ extension TapeFiles {
     /// Reads both files. Writes nothing, and takes no lock.
     func read() throws -> TapeBytes {
         do throws(SystemCallFailure) {
-            return try bytes()
+            let side = try Self.contents(of: sidePath)
+            return TapeBytes(side: side, tape: try Self.contents(of: path))
         } catch {
             throw error.unreadable
         }
-    }
-
-    private func bytes() throws(SystemCallFailure) -> TapeBytes {
-        let side = try Self.contents(of: sidePath)
-        return TapeBytes(side: side, tape: try Self.contents(of: path))
     }
 
     private static func contents(of path: String) throws(SystemCallFailure) -> Data? {
@@ -96,41 +92,61 @@ extension TapeFiles {
         }
     }
 
+    /// Acquires the right to record, and makes the folder. `nil` if another process records.
+    func lock() throws -> WriteLock? {
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        } catch {
+            throw TransportError(.unwritableFile, "The folder \(folder) can't be created.", underlying: error)
+        }
+        return try writing { () throws(SystemCallFailure) in
+            if FileName.isOfAnotherKind(sidePath) { throw SystemCallFailure("open", sidePath, EISDIR) }
+            return try WriteLock.acquired(sidePath, O_RDWR | O_CREAT)
+        }
+    }
+
+    /// Gives the right to record back. A side file without lines goes.
+    func release(_ lock: WriteLock) {
+        lock.release { if (try? lock.file.size()) == 0 { try? FileName.remove(sidePath) } }
+    }
+
     /// Appends lines to the side file, after a line feed if a killed process left half a line.
     ///
     /// - Parameter lines: whole lines, each with its line feed.
-    func append(_ lines: Data) throws {
-        try makeFolder()
-        try locked { _ in
-            if FileName.isOfAnotherKind(sidePath) { throw SystemCallFailure("open", sidePath, EISDIR) }
-            let file = try OpenedFile.open(sidePath, O_RDWR | O_CREAT)
-            if try file.size() == 0 { try file.takePermissions(of: path) }
-            let size = try file.size()
-            let bytes = try file.endsWithLine(size: size) ? lines : Data("\n".utf8) + lines
-            do throws(SystemCallFailure) {
-                try file.write(bytes, at: size)
-            } catch {
-                // Half a line would do no harm, but would take space on a disk that may be full.
-                try? file.truncate(to: size)
-                throw error
+    func append(_ lines: Data, _ lock: WriteLock) throws {
+        try lock.writing.withLock { _ in
+            try writing { () throws(SystemCallFailure) in
+                let (file, size) = (lock.file, try lock.file.size())
+                if size == 0 { try file.takePermissions(of: path) }
+                let bytes = try file.endsWithLine(size: size) ? lines : Data("\n".utf8) + lines
+                do throws(SystemCallFailure) {
+                    try file.write(bytes, at: size)
+                } catch {
+                    // Half a line would do no harm, but would take space on a disk that may be full.
+                    try? file.truncate(to: size)
+                    throw error
+                }
             }
         }
     }
 
-    /// Replaces the recording by the result of a closure, and removes the side file.
+    /// Replaces the recording by the result of a closure, and empties the side file. Without lines in it, nothing is written.
     ///
-    /// If the closure returns `nil`, or the bytes that are there already, the recording isn't touched.
-    ///
-    /// - Parameter merge: gets both files as they are under the lock.
-    func rewrite(_ merge: (TapeBytes) throws -> Data?) throws {
-        try makeFolder()
-        try locked { isLocked in
-            let old = try bytes()
-            if let new = try merge(old), new != old.tape {
-                if isLocked { removeLeftovers() }
-                try replace(with: new)
+    /// - Parameter merge: gets both files.
+    func rewrite(_ lock: WriteLock, _ merge: (TapeBytes) throws -> Data) throws {
+        try lock.writing.withLock { _ in
+            let old = try writing { () throws(SystemCallFailure) in
+                TapeBytes(side: try lock.file.contents(), tape: try Self.contents(of: path))
             }
-            if old.side != nil { try FileName.remove(sidePath) }
+            guard old.side?.isEmpty == false else { return }
+            let new = try merge(old)
+            try writing { () throws(SystemCallFailure) in
+                if new != old.tape {
+                    removeLeftovers()
+                    try replace(with: new)
+                }
+                try lock.file.truncate(to: 0)
+            }
         }
     }
 
@@ -158,19 +174,11 @@ extension TapeFiles {
         }
     }
 
-    private func locked(_ body: (_ isLocked: Bool) throws -> Void) throws {
-        do {
-            try FolderLock(path: folder).run(body)
-        } catch let failure as SystemCallFailure {
-            throw failure.unwritable
-        }
-    }
-
-    private func makeFolder() throws {
-        do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    private func writing<Value>(_ body: () throws(SystemCallFailure) -> Value) throws -> Value {
+        do throws(SystemCallFailure) {
+            return try body()
         } catch {
-            throw TransportError(.unwritableFile, "The folder \(folder) can't be created.", underlying: error)
+            throw error.unwritable
         }
     }
 }

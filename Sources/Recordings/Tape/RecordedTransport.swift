@@ -14,7 +14,8 @@ public struct RecordedTransport: Transport {
     ///
     /// - Throws: `TransportError` with `HTTPErrorCode.notRecorded` if nothing recorded answers and the mode doesn't send; the
     ///   recorded failure of a request that failed when it was recorded; `HTTPErrorCode.unreadableFile` if the recording is
-    ///   missing, can't be read or isn't an HTTP Archive. Rethrows errors of the other transport.
+    ///   missing, can't be read or isn't an HTTP Archive; `HTTPErrorCode.unwritableFile` if the request is to be recorded, and the
+    ///   recording can't be written, or another process writes it. Rethrows errors of the other transport.
     public func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
         if recording.mode == .live { return try await base.send(request) }
         let request = request
@@ -43,7 +44,7 @@ public struct RecordedTransport: Transport {
         do {
             let request = try await arrived.readInMemory()
             let options = session.options
-            let answer = exchange.answer(now: options.time.now(), delays: options.pace.isRecorded, to: request)
+            let answer = exchange.answer(now: options.time.now(), delays: options.repeatsPauses, to: request)
             return try await StubExchange.response(of: answer, to: request, clock: options.time.clock)
         } catch {
             if error is CancellationError || Task.isCancelled { session.giveBack(ticket) }
@@ -57,7 +58,8 @@ public struct RecordedTransport: Transport {
         replacing old: Int?,
         _ ticket: TapeState.Ticket
     ) async throws -> HTTPResponse {
-        try await session.capture(arrived.recorded, replacing: old, ticket).capture {
+        try session.claim()
+        return try await session.capture(arrived.recorded, replacing: old, ticket).capture {
             try await base.send(arrived.sendable)
         }
     }
@@ -121,6 +123,9 @@ extension Transport where Self == RecordedTransport {
     /// ```
     /// The recording is made of what goes over the wire: below the chain, so that caches, retries and redirects do their work when
     /// it plays.
+    ///
+    /// One process records a file at a time: a request that a second one would record fails with `HTTPErrorCode.unwritableFile`, and so does
+    /// one that is to be recorded in a folder that can't be written. Nothing is sent then. Any number of processes may play.
     ///
     /// While recording, a response in memory is returned, and the end of a stream reported, after its line is in the side file. The
     /// request's content is read first, up to the recording's limit, because it takes part in the comparison; what was a stream is

@@ -4,7 +4,7 @@ internal import Synchronization
 /// A file of recorded exchanges, which answers instead of a server.
 ///
 /// ```swift
-/// let tape = Recording(at: file, mode: .once, matching: [.method, .path, .query(except: "page")], expiring: .days(30))
+/// let tape = Recording(at: file, mode: .once, matching: [.method, .path, .query(except: "page")], expiring: .seconds(30 * 86_400))
 /// let api = Client(baseURL: url, interceptors: chain, transport: .recorded(tape, over: .platform()))
 /// let user: User = try await api.get("/users/42")
 /// try tape.finish()
@@ -22,9 +22,8 @@ internal import Synchronization
 /// next `finish`, also of another process, moves its lines into the file, and every `Recording` plays them already. So a process
 /// that is killed loses at most the exchanges that hadn't ended. Playing never writes.
 ///
-/// Any number of recordings and processes may share a file, on a file system with locks (`flock`). Of two that record the same
-/// request, the last to finish wins. Recordings that compare requests differently keep entries apart: the member `_id` of an entry
-/// names its series of equal requests. A missing folder is created.
+/// Any number of recordings and processes may play a file. One process records it at a time, with any number of recordings, on a file system
+/// with locks (`flock`); a second one gets an error that says so. A missing folder is created.
 ///
 /// An archive of another program plays. If a recording writes to it, in mode ``Mode/new``, ``Mode/all`` or because an entry has
 /// expired, the archive is rewritten: redacted exchanges stay, and everything else goes, such as pages, comments, WebSockets and
@@ -43,21 +42,17 @@ public final class Recording: Sendable {
     public let mode: Mode
 
     let options: Options
-    private let state: Mutex<State>
+    /// The session, or the error that the file's first use met.
+    private let opened = Mutex<Result<TapeSession, any Error>?>(nil)
 
     /// The settings, which don't change.
     struct Options: Sendable {
         let rules: TapeRules
-        let expiry: Expiry
+        let expiry: Duration?
         let contentLimit: Int
         let repeatsLast: Bool
-        let pace: Pace
+        let repeatsPauses: Bool
         let time: TimeSource
-    }
-
-    private struct State {
-        /// The session, or the error that the file's first use met.
-        var session: Result<TapeSession, any Error>?
     }
 
     /// Creates a recording. Touches no file: the first request reads it.
@@ -66,14 +61,15 @@ public final class Recording: Sendable {
     ///   - file: an HTTP Archive, or the place for one. A link is followed.
     ///   - mode: what to do with requests.
     ///   - matching: what makes two requests equal.
-    ///   - expiry: when an entry is recorded again. By default never.
+    ///   - expiry: the age from which an entry is recorded again, by the modes ``Mode/new``, ``Mode/once`` and ``Mode/all``. By default entries
+    ///     never expire.
     ///   - redaction: finds what is replaced before anything is written or compared: by default credentials alone, because everything else
     ///     plays. Add and remove names as you need. A secret becomes `REDACTED`, which URLs and markup can contain, even if the
     ///     redaction has another placeholder; in JSON a secret number becomes 0. Fields that an element of the chain declares (`.addsCredentials(in:)`) are replaced
     ///     too.
     ///   - repeatingLast: whether requests beyond the recorded ones get the last response again, as archives of browsers may need.
     ///     By default they fail with `HTTPErrorCode.notRecorded`.
-    ///   - pace: whether played responses come after the recorded pauses. By default they come at once.
+    ///   - repeatingPauses: whether played responses and their chunks come after the recorded pauses. By default they come at once.
     ///   - contentLimit: the maximum number of bytes of a request's and of a response's content; by default 16 MiB. A longer
     ///     content passes and is left out of its entry: ``finish(allowingUnused:)`` says so, and the entry plays as
     ///     ``InterceptorsTransport/HTTPErrorCode/notRecorded``.
@@ -85,10 +81,10 @@ public final class Recording: Sendable {
         at file: URL,
         mode: Mode = .once,
         matching: RequestMatching = .standard,
-        expiring expiry: Expiry = .never,
+        expiring expiry: Duration? = nil,
         redaction: Redaction = .credentials,
         repeatingLast: Bool = false,
-        pace: Pace = .immediate,
+        repeatingPauses: Bool = false,
         contentLimit: Int = 16 << 20,
         environment: [String: String] = ProcessInfo.processInfo.environment,
         time: TimeSource = .system,
@@ -101,10 +97,9 @@ public final class Recording: Sendable {
             expiry: expiry,
             contentLimit: contentLimit,
             repeatsLast: repeatingLast,
-            pace: pace,
+            repeatsPauses: repeatingPauses,
             time: time
         )
-        state = Mutex(State())
     }
 
     /// The session, which the first call opens.
@@ -113,16 +108,12 @@ public final class Recording: Sendable {
     @concurrent
     func session() async throws -> TapeSession { try openedSession() }
 
-    /// The session if a request has opened it already.
-    var currentSession: TapeSession? { state.withLock { try? $0.session?.get() } }
-
     // The first requests wait for one another: each needs the file.
     private func openedSession() throws -> TapeSession {
-        try state.withLock { state in
-            if let session = state.session { return try session.get() }
-            let result = Result { try TapeSession(file: file, mode: mode, options: options) }
-            state.session = result
-            return try result.get()
+        try opened.withLock { opened in
+            let session = opened ?? Result { try TapeSession(file: file, mode: mode, options: options) }
+            opened = session
+            return try session.get()
         }
     }
 }
@@ -131,8 +122,8 @@ extension Recording {
     /// Writes what was recorded into the file, and checks that the recording still fits. Call it at the end of a test, or of a
     /// suite whose tests share the recording.
     ///
-    /// The file is written if this recording has recorded an exchange. In modes ``Mode/new`` and ``Mode/all`` the lines that other
-    /// recordings or killed processes have left in the side file are reason enough. The recording stays usable, and `finish` can
+    /// The file is written if this recording has recorded an exchange. In modes ``Mode/new`` and ``Mode/all`` the lines that killed
+    /// processes have left in the side file are reason enough. The recording stays usable, and `finish` can
     /// be called again.
     ///
     /// - Parameter allowingUnused: whether entries that no request has used are fine, because only a part of the tests has run
@@ -140,8 +131,7 @@ extension Recording {
     /// - Returns: the names whose values this recording has replaced in what it recorded, such as `Authorization` and `access_token`, and
     ///   how often. A name that isn't a credential in your API goes by `redaction: .credentials.removing(names: ["token"])`.
     /// - Throws: ``RecordingError``, after writing, that lists
-    ///   - the entries that no request has used, unless this recording recorded everything;
-    ///   - the entries that were recorded again, and differ in status, content type or the shape of their JSON;
+    ///   - the entries that no request has used, except in mode ``Mode/all``;
     ///   - the exchanges that couldn't be recorded, or haven't ended. A failure, or a content beyond the limit, doesn't replace a
     ///     recorded response.
     ///
@@ -153,8 +143,4 @@ extension Recording {
         guard mode != .live else { return [:] }
         return try openedSession().finish(allowingUnused: allowingUnused)
     }
-
-    /// The entries that had expired and were played nevertheless, because ``Mode/none`` records nothing: method and redacted
-    /// URL, in the order of the file.
-    public var expired: [String] { currentSession?.expired ?? [] }
 }

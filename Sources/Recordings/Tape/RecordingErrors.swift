@@ -16,6 +16,14 @@ extension TransportError {
         )
     }
 
+    static func busy(_ path: String) -> TransportError {
+        TransportError(
+            .unwritableFile,
+            "Another process is recording \(path), and one process records a file at a time. Wait for its end, record into another"
+                + " file, or play in mode none."
+        )
+    }
+
     static func missing(_ path: String) -> TransportError {
         TransportError(
             .unreadableFile,

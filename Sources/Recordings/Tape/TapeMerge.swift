@@ -1,8 +1,8 @@
 internal import Foundation
 internal import InterceptorsTransport
 
-/// Puts finished exchanges into their places among the entries of a recording, by their identities. Doing so twice changes
-/// nothing, so an interrupted merge is simply done again.
+/// Puts finished exchanges into their places among the entries of a recording, by their numbers. Doing so twice changes nothing, so
+/// an interrupted merge is simply done again.
 struct TapeMerge {
     let rules: TapeRules
 
@@ -14,34 +14,41 @@ struct TapeMerge {
         return Self.merged(entries, additions).map(rules.redaction.redacted)
     }
 
-    /// Replaces the entries of the same identities. Inserts the other exchanges before the later ones of their series, or adds
-    /// them behind, in the order of their time.
+    /// Replaces the entries with the same numbers, and inserts the other exchanges behind those of lower numbers.
     ///
-    /// The later of two additions with the same identity counts.
+    /// The later of two additions with the same number counts.
     static func merged(_ entries: [RecordedExchange], _ additions: [RecordedExchange]) -> [RecordedExchange] {
-        var result = RecordedExchange.identified(entries)
-        let indices = Dictionary(result.enumerated().map { ($1.id, $0) }) { $1 }
-        var new: [EntryID: (order: Int, exchange: RecordedExchange)] = [:]
-        for (order, addition) in additions.enumerated() {
-            // A line is as it was written, so it has an identity.
-            guard let id = addition.id else { continue }
-            if let index = indices[id] {
+        var result = numbered(entries)
+        let indices = Dictionary(result.enumerated().map { ($1.number, $0) }) { $1 }
+        var new: [Int64: RecordedExchange] = [:]
+        for addition in additions {
+            if let index = indices[addition.number] {
                 result[index] = addition
-            } else {
-                new[id] = (order, addition)
+            } else if let number = addition.number {
+                new[number] = addition
             }
         }
-        var last: [String: Int] = [:]
-        for case let id? in result.map(\.id) { last[id.series] = max(last[id.series] ?? 0, id.position) }
-        let inOrder = new.sorted {
-            ($0.value.exchange.startedAt, $0.value.order) < ($1.value.exchange.startedAt, $1.value.order)
+        for (number, addition) in new.sorted(by: { $0.key < $1.key }) {
+            // A higher one is there if this exchange ended after a `finish`.
+            let last = result.lastIndex { $0.number ?? 0 < number }
+            result.insert(addition, at: last.map { $0 + 1 } ?? 0)
         }
-        for (id, addition) in inOrder {
-            // A later one is there if this exchange ended after a `finish`, or the clock was moved back.
-            let isLast = last[id.series, default: 0] < id.position
-            let next = isLast ? nil : result.firstIndex { $0.id?.isLater(than: id) == true }
-            result.insert(addition.exchange, at: next ?? result.count)
-            last[id.series] = max(last[id.series] ?? 0, id.position)
+        return result
+    }
+
+    /// Numbers the entries that have none: those of other programs, and copies that a person has made. The same entries always get the
+    /// same numbers, which are lower than those of recorded exchanges.
+    private static func numbered(_ entries: [RecordedExchange]) -> [RecordedExchange] {
+        var taken: Set<Int64> = []
+        var result = entries
+        for index in result.indices {
+            guard let number = result[index].number, !taken.insert(number).inserted else { continue }
+            result[index].number = nil
+        }
+        var last: Int64 = 0
+        for index in result.indices where result[index].number == nil {
+            repeat { last += 1 } while !taken.insert(last).inserted
+            result[index].number = last
         }
         return result
     }
@@ -80,32 +87,17 @@ struct TapeMerge {
 
 /// The exchanges of a recording, by request.
 struct TapeIndex: Sendable {
-    private(set) var exchanges: [RecordedExchange] = []
+    let exchanges: [RecordedExchange]
     /// The indices of the exchanges of equal requests.
     private var series: [TapeRules.Key: [Int]] = [:]
-    /// The last position of each series of identities.
-    private var lastPositions: [String: Int] = [:]
-
-    init() {}
+    let lastNumber: Int64
 
     init(_ exchanges: [RecordedExchange], rules: TapeRules) {
         self.exchanges = exchanges
+        lastNumber = exchanges.compactMap(\.number).max() ?? 0
         for (index, exchange) in exchanges.enumerated() {
             series[rules.key(of: exchange.request), default: []].append(index)
-            guard let id = exchange.id else { continue }
-            lastPositions[id.series] = max(lastPositions[id.series] ?? 0, id.position)
         }
-    }
-
-    /// The identity of a new exchange.
-    ///
-    /// - Parameters:
-    ///   - key: the key of the request, of which all exchanges have been used.
-    ///   - ordinal: the number of requests with this key until now.
-    ///   - series: the series of the key.
-    func newID(_ key: TapeRules.Key, _ ordinal: Int, series: String) -> EntryID {
-        let count = count(of: key)
-        return EntryID(series: series, position: max(lastPositions[series] ?? 0, count) + max(1, ordinal - count))
     }
 
     /// The number of exchanges of requests with a key.

@@ -15,12 +15,6 @@ struct TapeRules: Sendable {
         return key.bytes.count > 1_024 ? Key(bytes: PortableSHA256.digest(key.bytes)) : key
     }
 
-    /// The name of the series of requests with a key, the same in every process.
-    func series(_ key: Key) -> String {
-        let digest = PortableSHA256.digest(Array(matching.identity.utf8) + [0] + key.bytes)
-        return digest.prefix(8).hexadecimal
-    }
-
     /// A request's method and URL, without secrets.
     func name(of request: RecordedExchange.Request) -> String {
         PrintableText.line("\(request.method) \(redaction.url(request.url))")
@@ -29,23 +23,5 @@ struct TapeRules: Sendable {
     /// A sentence about the recorded request that was probably meant; `nil` if no recorded request is similar.
     func nearest(to request: RecordedExchange.Request, among exchanges: [RecordedExchange]) -> String? {
         RequestDifference.sentence(request, among: exchanges.map(\.request), matching, redaction)
-    }
-}
-
-extension RequestMatching {
-    /// A text that differs for matchings that compare different parts.
-    fileprivate var identity: String {
-        parts.map { part in
-            switch part.kind {
-            case .method: "method"
-            case .origin: "origin"
-            case .path: "path"
-            case .body: "body"
-            case .query(let except): "query except \(except.sorted())"
-            case .queryOnly(let names): "query only \(names.sorted())"
-            case .fields(let names): "fields \(names.map { $0.rawName.lowercased() })"
-            }
-        }
-        .joined(separator: "\n")
     }
 }

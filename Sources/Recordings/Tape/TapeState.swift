@@ -1,4 +1,6 @@
+internal import Foundation
 internal import InterceptorsTransport
+internal import Synchronization
 
 /// Which entries a session has used, and what came up. A state machine: mutate it under the lock.
 struct TapeState {
@@ -6,8 +8,8 @@ struct TapeState {
     struct Ticket: Sendable {
         let key: TapeRules.Key
         let ordinal: Int
-        /// Tells the exchange from others in progress.
-        let id: Int
+        /// The number of a new entry for it.
+        let number: Int64
     }
 
     enum Decision: Sendable {
@@ -17,17 +19,6 @@ struct TapeState {
         case record(replacing: Int?, Ticket)
         /// Fail: all recorded responses, of this number, were given already.
         case refuse(count: Int)
-    }
-
-    /// The rules by which a session plays and records.
-    struct Policy: Sendable {
-        /// Whether recorded responses play, unless they have expired.
-        var plays: Bool
-        /// Whether a request without a recorded response is sent and recorded.
-        var recordsMissing: Bool
-        /// Whether a request whose response has expired is sent and recorded again.
-        var recordsExpired: Bool
-        var repeatsLast = false
     }
 
     /// The positions of equal requests: the next one, and those that cancelled calls gave back.
@@ -53,25 +44,25 @@ struct TapeState {
         }
     }
 
-    let policy: Policy
+    private let mode: Recording.Mode
+    private let repeatsLast: Bool
     private var positions: [TapeRules.Key: Positions] = [:]
     private var used: [Bool]
-    private var expired: Set<Int> = []
-    private var problems: [RecordingError.Problem] = []
+    /// What isn't recorded, with the reasons.
+    private var problems: [String] = []
     /// The last position that was recorded, for each key.
     private var recorded: [TapeRules.Key: Int] = [:]
-    /// The identities of the exchanges in the side file.
-    private(set) var recordedIDs: Set<EntryID> = []
-    /// The exchanges that are being recorded.
-    private var open: [Int: String] = [:]
-    private var lastID = 0
+    /// The exchanges that are being recorded, by their numbers.
+    private var open: [Int64: String] = [:]
     /// How often values of each name were replaced.
     private(set) var replaced: [String: Int] = [:]
-    /// Whether the side file has lines of this session.
-    var hasAppended = false
 
-    init(_ policy: Policy, count: Int) {
-        self.policy = policy
+    private var plays: Bool { mode != .all }
+
+    /// - Parameter mode: the mode; `new` for `once` without a file.
+    init(_ mode: Recording.Mode, repeatsLast: Bool, count: Int) {
+        self.mode = mode
+        self.repeatsLast = repeatsLast
         used = Array(repeating: false, count: count)
     }
 
@@ -82,57 +73,45 @@ struct TapeState {
         entry: @autoclosure () -> String,
         isExpired: (Int) -> Bool
     ) -> Decision {
-        lastID += 1
         let count = index.count(of: key)
-        let ordinal = positions[key, default: Positions()].take(playing: policy.plays ? count : 0)
-        let ticket = Ticket(key: key, ordinal: ordinal, id: lastID)
-        if let found = index.index(of: key, ticket.ordinal) {
+        let ordinal = positions[key, default: Positions()].take(playing: plays ? count : 0)
+        let ticket = Ticket(key: key, ordinal: ordinal, number: EntryNumbers.next(after: index.lastNumber))
+        let found = index.index(of: key, ordinal)
+        if let found {
             used[found] = true
-            let isExpired = isExpired(found)
-            if policy.plays, !(isExpired && policy.recordsExpired) {
-                if isExpired { expired.insert(found) }
-                return .play(found, ticket)
-            }
-            open[ticket.id] = entry()
+            if plays, mode == .none || !isExpired(found) { return .play(found, ticket) }
+        }
+        if found != nil || mode == .new || mode == .all {
+            open[ticket.number] = entry()
             return .record(replacing: found, ticket)
         }
-        if policy.recordsMissing {
-            open[ticket.id] = entry()
-            return .record(replacing: nil, ticket)
-        }
         positions[key]?.giveBack(ordinal)
-        guard policy.repeatsLast, let last = index.index(of: key, count) else { return .refuse(count: count) }
-        let repeated = Ticket(key: key, ordinal: 0, id: lastID)
-        guard isExpired(last) else { return .play(last, repeated) }
-        if policy.recordsExpired {
-            open[lastID] = entry()
-            return .record(replacing: last, repeated)
-        }
-        expired.insert(last)
-        return .play(last, repeated)
+        guard repeatsLast, let last = index.index(of: key, count) else { return .refuse(count: count) }
+        let repeated = Ticket(key: key, ordinal: 0, number: ticket.number)
+        if mode == .none || !isExpired(last) { return .play(last, repeated) }
+        open[repeated.number] = entry()
+        return .record(replacing: last, repeated)
     }
 
     /// Gives a position back, because the call was cancelled, or had nothing to do with a server.
     mutating func giveBack(_ ticket: Ticket, _ index: TapeIndex) {
         guard ticket.ordinal > 0 else { return }
         positions[ticket.key]?.giveBack(ticket.ordinal)
-        if let unused = index.index(of: ticket.key, ticket.ordinal) {
-            used[unused] = false
-            expired.remove(unused)
-        }
+        if let unused = index.index(of: ticket.key, ticket.ordinal) { used[unused] = false }
     }
 
     /// Notes that the side file has the exchange.
-    mutating func record(_ ticket: Ticket, _ id: EntryID) {
-        hasAppended = true
-        recordedIDs.insert(id)
+    ///
+    /// - Parameter replaced: the names of the values that were replaced in it.
+    mutating func record(_ ticket: Ticket, replaced names: [String]) {
         recorded[ticket.key] = max(recorded[ticket.key] ?? 0, ticket.ordinal)
+        for name in names { replaced[name, default: 0] += 1 }
     }
 
     /// The entries that were to be recorded again by calls that were cancelled, while later calls were recorded. They would play
     /// before the responses to the later calls.
     func skipped(_ index: TapeIndex) -> [RecordedExchange] {
-        if policy.plays { return [] }
+        if plays { return [] }
         return recorded.flatMap { key, last in
             (positions[key]?.returned ?? []).compactMap { $0 < last ? index.index(of: key, $0) : nil }
         }
@@ -140,44 +119,40 @@ struct TapeState {
     }
 
     /// Ends the recording of an exchange.
-    mutating func end(_ ticket: Ticket) { open[ticket.id] = nil }
-
-    mutating func add(_ kind: RecordingError.Problem.Kind, _ entry: String, _ detail: String) {
-        problems.append(RecordingError.Problem(kind: kind, entry: entry, detail: detail))
+    ///
+    /// - Parameter problem: why it isn't recorded.
+    mutating func end(_ ticket: Ticket, _ problem: String?) {
+        let entry = open.removeValue(forKey: ticket.number)
+        if let problem, let entry { problems.append("\(entry): \(problem)") }
     }
 
-    /// The entries that have played although they had expired.
-    func expired(of index: TapeIndex) -> [RecordedExchange] { expired.sorted().map { index.exchanges[$0] } }
-
-    /// The problems that a session reports at its end. Each is reported once, except for entries that stay unused.
-    mutating func add(replaced names: [String]) {
-        for name in names { replaced[name, default: 0] += 1 }
+    /// The entries that no request has used.
+    func unused(_ index: TapeIndex) -> [String] {
+        plays ? zip(index.exchanges, used).compactMap { exchange, isUsed in isUsed ? nil : exchange.name } : []
     }
 
-    mutating func takeProblems(_ index: TapeIndex, allowingUnused: Bool) -> [RecordingError.Problem] {
-        var result: [RecordingError.Problem] = []
-        if policy.plays, !allowingUnused {
-            for (exchange, isUsed) in zip(index.exchanges, used) where !isUsed {
-                let detail = "No request has used this entry. Delete it, or pass allowingUnused: true."
-                result.append(RecordingError.Problem(kind: .unused, entry: exchange.name, detail: detail))
-            }
-        }
-        result += problems
-        problems = []
-        for (_, entry) in open.sorted(by: { $0.key < $1.key }) {
-            let detail = "The exchange hasn't ended, so it isn't recorded yet."
-            result.append(RecordingError.Problem(kind: .unfinished, entry: entry, detail: detail))
-        }
-        return result
+    /// What isn't recorded. Each problem is reported once, unless an exchange still hasn't ended.
+    mutating func takeProblems() -> [String] {
+        defer { problems = [] }
+        let unfinished = open.sorted { $0.key < $1.key }.map { "\($0.value): The exchange hasn't ended." }
+        return problems + unfinished
     }
 }
 
-extension RecordedExchange.Request {
-    /// Method and URL, on one line.
-    var name: String { PrintableText.line("\(method) \(url)") }
+/// The numbers of new entries: higher than those in the file, different in all recordings of the process, and, because they count
+/// microseconds, also from those that another process recorded since the file was read.
+private enum EntryNumbers {
+    private static let last = Mutex<Int64>(0)
+
+    static func next(after lastInFile: Int64) -> Int64 {
+        last.withLock { last in
+            last = max(last, lastInFile, Int64(Date().timeIntervalSince1970 * 1e6)) + 1
+            return last
+        }
+    }
 }
 
 extension RecordedExchange {
     /// Method and URL of the request, on one line.
-    var name: String { request.name }
+    var name: String { PrintableText.line("\(request.method) \(request.url)") }
 }

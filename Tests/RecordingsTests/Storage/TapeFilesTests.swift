@@ -4,6 +4,20 @@ import Testing
 
 @testable import InterceptorsRecordings
 
+extension TapeFiles {
+    fileprivate func append(_ lines: Data) throws {
+        let lock = try #require(try lock())
+        defer { release(lock) }
+        try append(lines, lock)
+    }
+
+    fileprivate func rewrite(_ merge: (TapeBytes) throws -> Data) throws {
+        let lock = try #require(try lock())
+        defer { release(lock) }
+        try rewrite(lock, merge)
+    }
+}
+
 @Suite(.againstHanging) struct TapeFilesTests {
     private let tape: TapeFile
     private let json = Data(#"{"a":1}"#.utf8)
@@ -54,6 +68,24 @@ import Testing
         }
         #expect(tape.bytes == Data("whole".utf8))
         #expect(tape.names == ["users.har"], "leftovers of a killed process are gone, too")
+    }
+
+    @Test func anotherProcessIsExcludedUntilTheLastRecordingEnds() throws {
+        let files = try TapeFiles(tape.url)
+        let locks = try (0..<2).map { _ in try #require(try files.lock()) }
+        for lock in locks {
+            let other = try OpenedFile.open(tape.side.path, O_RDWR)
+            #expect(other.tryLock() == .busy)
+            files.release(lock)
+        }
+        #expect(tape.names.isEmpty)
+        // A file that the name no longer leads to excludes nobody.
+        try Data().write(to: tape.side)
+        let other = try OpenedFile.open(tape.side.path, O_RDWR)
+        #expect(other.tryLock() == .locked)
+        #expect(try files.lock() == nil)
+        try FileManager.default.removeItem(at: tape.side)
+        files.release(try #require(try files.lock()))
     }
 
     @Test func aMergeThatFailsLeavesBothFiles() throws {
@@ -166,7 +198,7 @@ import Testing
     }
 
     // Root may write everywhere, so the folder's parent is a file: neither the folder nor a file in it can be made.
-    @Test func aFolderThatCannotBeMadeFailsNoRequestAndIsReported() async throws {
+    @Test func aFolderThatDisappearsFailsNoRequestAndIsReported() async throws {
         let blocker = try tape.folder.write(Data(), to: "blocker")
         let recording = Recording(at: blocker.appending(path: "a/users.har"), mode: .all, environment: [:])
         await #expect(throws: TransportError.self) { try await recording.get("/a", over: NoServer()) }
@@ -184,14 +216,13 @@ import Testing
     }
 
     @Test(.enabled("Root may write everywhere.") { geteuid() != 0 })
-    func aReadOnlyFolderIsReportedAndStillPlays() async throws {
+    func aReadOnlyFolderPlaysAndRefusesToRecord() async throws {
         try await tape.record(["/a"], .stub(.text("1")))
         chmod(tape.folder.url.path, 0o500)
         defer { chmod(tape.folder.url.path, 0o700) }
         #expect(try await tape.recording(.none).get("/a") == "1")
         let recording = tape.recording(.new)
-        #expect(try await recording.get("/b", over: StubTransport.stub(.text("2"))) == "2")
-        #expect(throws: (any Error).self) { try recording.finish() }
+        _ = try await failure(.unwritableFile) { try await recording.get("/b") }
     }
 
     @Test func playingBackNeverRewritesARecording() async throws {

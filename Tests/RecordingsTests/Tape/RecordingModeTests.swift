@@ -135,7 +135,7 @@ import Testing
             try await group.waitForAll()
         }
         try recording.finish()
-        let played = slow.recording(.none, pace: .recorded, time: .manual(clock))
+        let played = slow.recording(.none, repeatingPauses: true, time: .manual(clock))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<8 { group.addTask { try await played.get("/\(index)") } }
             await clock.sleepers(8)

@@ -16,9 +16,9 @@ struct TapeFile {
     func recording(
         _ mode: Recording.Mode,
         matching: RequestMatching = .standard,
-        expiring: Recording.Expiry = .never,
+        expiring: Duration? = nil,
         repeatingLast: Bool = false,
-        pace: Recording.Pace = .immediate,
+        repeatingPauses: Bool = false,
         contentLimit: Int = 16 << 20,
         environment: [String: String] = [:],
         time: TimeSource = .system
@@ -29,7 +29,7 @@ struct TapeFile {
             matching: matching,
             expiring: expiring,
             repeatingLast: repeatingLast,
-            pace: pace,
+            repeatingPauses: repeatingPauses,
             contentLimit: contentLimit,
             environment: environment,
             time: time
@@ -52,7 +52,7 @@ struct TapeFile {
         let recording = recording(.all, time: .manual(clock))
         _ = try await clock.run { try await recording.get("/a", over: server) }
         try recording.finish()
-        let played = self.recording(.none, pace: .recorded, time: .manual(clock))
+        let played = self.recording(.none, repeatingPauses: true, time: .manual(clock))
         let call = Task { try await played.get("/a") }
         await clock.sleepers(1)
         call.cancel()
@@ -107,7 +107,7 @@ func failure(_ code: HTTPErrorCode, of call: () async throws -> Void) async thro
     return error
 }
 
-/// The problems that `finish` reports.
-func problems(_ finish: () throws -> Void) throws -> [RecordingError.Problem] {
-    try #require(#expect(throws: RecordingError.self) { try finish() }).problems
+/// What `finish` reports.
+func problems(_ finish: () throws -> Void) throws -> RecordingError {
+    try #require(#expect(throws: RecordingError.self) { try finish() })
 }
