@@ -17,13 +17,8 @@ package enum HARDate {
         let milliseconds = min(max(microseconds / 1_000, 0), limit)
         let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1_000)
         let time = CivilTime(secondsSince1970: seconds)
-        func padded(_ number: Int, _ count: Int) -> String {
-            let digits = String(number)
-            return String(repeating: "0", count: max(0, count - digits.count)) + digits
-        }
-        let day = [padded(time.year, 4), padded(time.month, 2), padded(time.day, 2)].joined(separator: "-")
-        let clock = [padded(time.hour, 2), padded(time.minute, 2), padded(time.second, 2)].joined(separator: ":")
-        return "\(day)T\(clock).\(padded(Int(rest), 3))Z"
+        let day = String(format: "%04d-%02d-%02d", time.year, time.month, time.day)
+        return day + String(format: "T%02d:%02d:%02d.%03dZ", time.hour, time.minute, time.second, Int(rest))
     }
 
     /// Reads a time with or without a fraction of a second, in UTC or with an offset; `nil` for anything else.

@@ -1,4 +1,5 @@
 package import Foundation
+internal import InterceptorsSyntax
 
 /// A JSON value that keeps the order of members, duplicates and the digits of numbers.
 ///
@@ -34,19 +35,28 @@ package enum OrderedJSON: Sendable {
 
     /// The JSON text in UTF-8.
     ///
-    /// - Parameter isForHTML: whether to escape `<`, `>`, `&`, U+2028 and U+2029, so that the text can stand in an HTML
+    /// - Parameter isForHTML: whether to escape `<`, `>`, `&`, U+007F, U+2028 and U+2029, so that the text can stand in an HTML
     ///   element `script`, whatever its strings contain.
     package func data(isForHTML: Bool = false) -> Data {
-        var writer = JSONWriter(isForHTML: isForHTML)
+        var writer = JSONWriter()
         writer.write(self)
-        return Data(writer.bytes)
+        guard isForHTML else { return Data(writer.bytes) }
+        // In JSON, these characters stand in strings only.
+        let escapes: [Unicode.Scalar: String] = [
+            "<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u{7F}": "\\u007f", "\u{2028}": "\\u2028",
+            "\u{2029}": "\\u2029",
+        ]
+        let text = String(decoding: writer.bytes, as: UTF8.self).unicodeScalars.reduce(into: "") { text, scalar in
+            if let escape = escapes[scalar] { text += escape } else { text.unicodeScalars.append(scalar) }
+        }
+        return Data(text.utf8)
     }
 
     /// The JSON text in UTF-8 with line breaks, for a file that a person edits and a version control system compares.
     ///
     /// A short object or array that holds neither takes one line, such as a header field.
     package func prettyData() -> Data {
-        var writer = JSONWriter(isForHTML: false, isSpaced: true)
+        var writer = JSONWriter(isSpaced: true)
         writer.writeLines(self, indent: 0)
         writer.bytes.append(UInt8(ascii: "\n"))
         return Data(writer.bytes)
@@ -78,7 +88,6 @@ extension OrderedJSON: ExpressibleByDictionaryLiteral, ExpressibleByStringLitera
 private struct JSONWriter {
     static let lineLength = 110
 
-    let isForHTML: Bool
     /// Whether a space follows each comma and colon.
     var isSpaced = false
     var bytes: [UInt8] = []
@@ -166,36 +175,8 @@ private struct JSONWriter {
 
     private mutating func write(string text: String) {
         bytes.append(UInt8(ascii: "\""))
-        var text = text
-        text.withUTF8 { utf8 in
-            for (index, byte) in utf8.enumerated() {
-                switch byte {
-                case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-                case UInt8(ascii: "\n"): bytes += "\\n".utf8
-                case UInt8(ascii: "\t"): bytes += "\\t".utf8
-                case 0..<0x20, 0x7F: escape(UInt16(byte))
-                case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "&"):
-                    if isForHTML { escape(UInt16(byte)) } else { bytes.append(byte) }
-                // U+2028 and U+2029 are E2 80 A8 and E2 80 A9.
-                case 0xA8, 0xA9:
-                    guard isForHTML, index >= 2, utf8[index - 1] == 0x80, utf8[index - 2] == 0xE2 else {
-                        bytes.append(byte)
-                        continue
-                    }
-                    bytes.removeLast(2)
-                    escape(0x2000 | UInt16(byte - 0x80))
-                default: bytes.append(byte)
-                }
-            }
-        }
+        bytes += JSONEscapes.encoded(Array(text.utf8))
         bytes.append(UInt8(ascii: "\""))
-    }
-
-    private mutating func escape(_ unit: UInt16) {
-        let digits = String(unit, radix: 16)
-        bytes += "\\u".utf8
-        bytes += repeatElement(UInt8(ascii: "0"), count: 4 - digits.utf8.count)
-        bytes += digits.utf8
     }
 }
 

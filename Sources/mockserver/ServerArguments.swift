@@ -13,7 +13,6 @@ struct ServerArguments: Equatable {
     /// The share of requests that fail, from 0 to 1.
     var failureRate = 0.0
     var seed: UInt64?
-    var isWatching = false
     var isHelp = false
 
     static let usage = """
@@ -21,13 +20,12 @@ struct ServerArguments: Equatable {
 
         Answers HTTP requests on 127.0.0.1 from the files in a folder:
         GET/users/42.json answers GET /users/42, with the status and the fields in GET/users/42.json.head.
-        New files are seen at the next start, or with --watch.
+        New files are seen at the next start.
 
           --port PORT    the port, 8080 by default; 0 for a free one
           --delay TIME   the wait before each answer, such as 200ms or 1.5s
           --fail SHARE   the share of requests that get a 503, such as 10%
           --seed NUMBER  makes the same requests fail in each run, if they come in the same order
-          --watch        reports changed files, and problems with them, and answers from new ones at once
           --help         shows this text
           --             ends the options, before a folder whose name begins with a dash
         """
@@ -48,16 +46,11 @@ struct ServerArguments: Equatable {
                 guard !value.isEmpty else { throw Failure(message: "\(name) needs a value.") }
                 return value
             }
-            func on() throws(Failure) -> Bool {
-                guard mark == nil else { throw Failure(message: "\(name) takes no value.") }
-                return true
-            }
             switch name {
             case _ where !isOption && folder.isEmpty: folder = argument
             case _ where !isOption:
                 throw Failure(message: "There is more than one folder: \(folder) and \(argument).")
-            case "--help", "-h": isHelp = try on()
-            case "--watch": isWatching = try on()
+            case "--help", "-h": isHelp = true
             case "--port": port = try Self.port(value())
             case "--delay": delay = try Self.duration(value())
             case "--fail": failureRate = try Self.share(value())

@@ -27,9 +27,8 @@ struct ServerProgram {
         // The path comes from a file's name, which may hold a quotation mark of the shell.
         let path = (answers.example ?? "/").replacing("'", with: "%27")
         ProgramOutput.line("Try: curl -i '\(server.url)\(path)'")
-        let watching = Task { await watch() }
+        for problem in answers.problems() { ProgramOutput.line("problem: \(problem)") }
         await ending.received()
-        watching.cancel()
         server.stop()
         ProgramOutput.line("Stopped.")
     }
@@ -68,42 +67,6 @@ struct ServerProgram {
         let milliseconds = Double(Int64(duration / .microseconds(100))) / 10
         let result = status.map(String.init) ?? "no response"
         return "\(request.method) \(target) → \(result) \(reason) (\(milliseconds) ms)"
-    }
-
-    private func watch() async {
-        var seen: Set<String> = []
-        report(answers.problems(), unless: &seen)
-        guard arguments.isWatching else { return }
-        var before = snapshot()
-        ProgramOutput.line("Watching \(before.count) files.")
-        while !Task.isCancelled {
-            try? await time.clock.sleep(for: .milliseconds(300))
-            let now = snapshot()
-            guard now != before else { continue }
-            for file in Set(before.keys).union(now.keys).sorted() where before[file] != now[file] {
-                let change = before[file] == nil ? "new" : now[file] == nil ? "removed" : "changed"
-                ProgramOutput.line("\(change): \(answers.printable(file))")
-            }
-            before = now
-            answers.reload()
-            report(answers.problems(), unless: &seen)
-        }
-    }
-
-    /// The files, and what changes when a file does.
-    private func snapshot() -> [String: String] {
-        let files = answers.files().map { file in
-            let path = URL(filePath: arguments.folder).appending(path: file).path
-            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-            let date = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
-            return (file, "\(attributes?[.size] ?? 0) \(date) \(attributes?[.systemFileNumber] ?? 0)")
-        }
-        return Dictionary(files) { first, _ in first }
-    }
-
-    private func report(_ problems: [String], unless seen: inout Set<String>) {
-        for problem in problems where !seen.contains(problem) { ProgramOutput.line("problem: \(problem)") }
-        seen = Set(problems)
     }
 }
 

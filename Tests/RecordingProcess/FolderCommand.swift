@@ -52,7 +52,7 @@ enum FolderCommand {
         #endif
         guard let url = URL(string: "https://api.example.com/none") else { exit(65) }
         do {
-            _ = try await FilesTransport.files(in: folder).send(HTTPRequest(url: url))
+            _ = try await StubTransport.files(in: folder).send(HTTPRequest(url: url))
         } catch {
             let error = error as? TransportError
             report("\(error?.code.rawValue ?? "") \(error?.message ?? "")")

@@ -7,15 +7,9 @@ internal import Synchronization
 /// A response in memory is captured when it arrives. A stream is captured chunk by chunk while its reader reads it. A reader that
 /// discards the stream, or is cancelled, ends the capture there: a redirect whose content nobody wants is part of the recording.
 struct ExchangeCapture: Sendable {
-    enum Outcome: Sendable {
-        /// A content that is longer than the limit is left out.
-        case exchange(RecordedExchange)
-        /// The call was cancelled, or failed before it had anything to do with a server.
-        case nothing
-    }
-
-    /// Keeps what was captured, and then calls `done`. Called once for each exchange, from any thread; it must not block.
-    typealias Sink = @Sendable (_ outcome: Outcome, _ done: @escaping @Sendable () -> Void) -> Void
+    /// Keeps what was captured, and then calls `done`. Called once for each call, from any thread; it must not block. There is no exchange
+    /// if the call was cancelled, or failed before it had anything to do with a server.
+    typealias Sink = @Sendable (_ exchange: RecordedExchange?, _ done: @escaping @Sendable () -> Void) -> Void
 
     /// The request, as it is to be recorded.
     let request: RecordedExchange.Request
@@ -24,6 +18,9 @@ struct ExchangeCapture: Sendable {
     let limit: Int
     let time: TimeSource
     let sink: Sink
+
+    /// Without a bound, a server that sends single bytes would cost a hundred times the memory of its content. Later chunks are joined.
+    static let maxChunks = 10_000
 
     /// Sends a request, and captures the exchange.
     ///
@@ -37,7 +34,7 @@ struct ExchangeCapture: Sendable {
         } catch {
             exchange.wait = stopwatch.elapsed()
             exchange.failure = RecordedExchange.Failure(error)
-            await keep(exchange.failure == nil ? .nothing : .exchange(exchange))
+            await keep(exchange.failure == nil ? nil : exchange)
             throw error
         }
         exchange.wait = stopwatch.elapsed()
@@ -48,7 +45,7 @@ struct ExchangeCapture: Sendable {
             let isKept = !bytes.isEmpty && exchange.response?.omission == nil
             exchange.response?.chunks = isKept ? [StubAnswer.Chunk(bytes)] : []
             exchange.response?.trailers = response.context.trailers?.fields
-            await keep(.exchange(exchange))
+            await keep(exchange)
             return response
         }
         exchange.response?.isStream = true
@@ -72,8 +69,10 @@ struct ExchangeCapture: Sendable {
             "The content is longer than the limit of \(limit) bytes. Raise the recording's contentLimit, and record again."
     }
 
-    private func keep(_ outcome: Outcome) async {
-        await withCheckedContinuation { continuation in sink(outcome) { continuation.resume() } }
+    private func keep(_ exchange: RecordedExchange?) async {
+        await StartedWork.elsewhere {
+            await withCheckedContinuation { continuation in sink(exchange) { continuation.resume() } }
+        }
     }
 }
 
@@ -112,7 +111,7 @@ extension RecordedExchange.Failure {
 private final class StreamCapture: Sendable {
     private struct State {
         var exchange: RecordedExchange
-        var chunks = ChunkBuffer()
+        var chunks: [StubAnswer.Chunk] = []
         var count = 0
         var isOpen = true
     }
@@ -143,17 +142,19 @@ private final class StreamCapture: Sendable {
             state.count += chunk.count
             if let omission = ExchangeCapture.omission(state.count, limit: limit) {
                 state.exchange.response?.omission = omission
-                state.chunks = ChunkBuffer()
+                state.chunks = []
+            } else if state.chunks.count == ExchangeCapture.maxChunks {
+                state.chunks[ExchangeCapture.maxChunks - 1].join(chunk, after: pause)
             } else {
-                state.chunks.append(chunk, after: pause)
+                state.chunks.append(StubAnswer.Chunk(chunk, after: pause))
             }
         }
     }
 
     /// Ends the capture with a failure, or at the content's end.
     func end(_ failure: RecordedExchange.Failure?, done: @escaping @Sendable () -> Void = {}) {
-        guard let outcome = close(failure) else { return done() }
-        sink(outcome, done)
+        guard let exchange = close(failure) else { return done() }
+        sink(exchange, done)
     }
 
     /// Reads and captures the next chunk of the content.
@@ -174,20 +175,27 @@ private final class StreamCapture: Sendable {
     }
 
     private func endAndWait(_ failure: RecordedExchange.Failure?) async {
-        await withCheckedContinuation { continuation in
-            end(failure) { continuation.resume() }
+        await StartedWork.elsewhere {
+            await withCheckedContinuation { continuation in end(failure) { continuation.resume() } }
         }
     }
 
-    private func close(_ failure: RecordedExchange.Failure?) -> ExchangeCapture.Outcome? {
+    private func close(_ failure: RecordedExchange.Failure?) -> RecordedExchange? {
         state.withLock { state in
             guard state.isOpen else { return nil }
             state.isOpen = false
             state.exchange.failure = failure
-            state.exchange.response?.chunks = state.chunks.chunks
+            state.exchange.response?.chunks = state.chunks
             if failure == nil { state.exchange.response?.trailers = trailers?.fields }
-            state.chunks = ChunkBuffer()
-            return .exchange(state.exchange)
+            state.chunks = []
+            return state.exchange
         }
+    }
+}
+
+extension StubAnswer.Chunk {
+    fileprivate mutating func join(_ more: Data, after pause: Duration) {
+        bytes += more
+        self.pause += pause
     }
 }

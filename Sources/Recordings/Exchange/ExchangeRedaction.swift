@@ -126,8 +126,7 @@ struct ExchangeRedaction: Sendable {
         switch ofContent.content(original, response.headerFields) {
         case .unchanged: break
         case .changed(let bytes):
-            let split = ChunkSplit(original: original, redacted: bytes)
-            redacted.chunks = split.chunks(like: response.chunks)
+            redacted.chunks = ChunkSplit.chunks(like: response.chunks, of: original, bytes)
             redacted.headerFields = Self.corrected(redacted.headerFields, length: bytes.count)
             redacted.trailers = redacted.trailers.map { Self.corrected($0, length: bytes.count) }
         case .unreadable(let reason):

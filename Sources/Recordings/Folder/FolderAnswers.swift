@@ -50,7 +50,7 @@ package final class FolderAnswers: Sendable {
             guard let entry = table.entry(for: request.method, url, hosts: hosts) else {
                 throw miss(request, url, hosts, table)
             }
-            var answer = try await answer(of: entry, to: request.method)
+            var answer = try answer(of: entry, to: request.method)
             if target != nil {
                 answer.headerFields = ServedReference.local(answer.headerFields) { reference in
                     let origin = reference.origin.hasPrefix("//") ? "https:" + reference.origin : reference.origin
@@ -98,45 +98,9 @@ package final class FolderAnswers: Sendable {
 // MARK: Files
 
 extension FolderAnswers {
-    /// The answer of an entry, from one moment: a recorder replaces first the head, and then the content.
-    private func answer(of entry: FolderEntry, to method: HTTPRequest.Method) async throws -> StubAnswer {
-        var attempts = 0
-        var read: (head: Data?, content: Data?)?
-        while read == nil {
-            do throws(FolderPath.Failure) {
-                let head = try bytes(ofHead: entry)
-                var content: Data?
-                if let path = entry.content { content = try folder.read(path, upTo: Self.limit) }
-                if try bytes(ofHead: entry) == head { read = (head, content) }
-                if read == nil, attempts == 100 {
-                    throw FolderPath.Failure(code: EBUSY, file: FolderPath.text(entry.path))
-                }
-            } catch {
-                guard error.isMissing, attempts < 100 else { throw error }
-            }
-            attempts += 1
-            if read == nil { await Task.yield() }
-        }
-        return try answer(of: entry, read?.head, read?.content, to: method)
-    }
-
-    private func bytes(ofHead entry: FolderEntry) throws(FolderPath.Failure) -> Data? {
-        do {
-            return try folder.read(entry.head, upTo: FolderHead.limit)
-        } catch {
-            // A link isn't followed.
-            guard entry.content != nil, error.isMissing || error.code == ELOOP else { throw error }
-            return nil
-        }
-    }
-
-    private func answer(
-        of entry: FolderEntry,
-        _ head: Data?,
-        _ content: Data?,
-        to method: HTTPRequest.Method
-    ) throws -> StubAnswer {
-        let (status, head) = try self.head(of: entry, head)
+    private func answer(of entry: FolderEntry, to method: HTTPRequest.Method) throws -> StubAnswer {
+        let (status, head) = try self.head(of: entry)
+        let content = try entry.content.map { try folder.read($0, upTo: Self.limit) }
         var fields = head.headerFields
         fields.removeFraming(keepingLength: content == nil && method == .head)
         // A recorded head says when it was sent: its dates keep their distances from now.
@@ -152,8 +116,8 @@ extension FolderAnswers {
         return StubAnswer(status, fields, .body(HTTPBody(content ?? Data()))).withUnknownTrailers
     }
 
-    private func head(of entry: FolderEntry, _ bytes: Data?) throws(Broken) -> (HTTPResponse.Status, FolderHead) {
-        let file = FolderTable.printable(entry.head)
+    private func head(of entry: FolderEntry) throws -> (HTTPResponse.Status, FolderHead) {
+        let bytes = try bytes(ofHead: entry)
         do throws(FolderHead.Malformed) {
             var head = FolderHead()
             if let bytes { head = try FolderHead(bytes) }
@@ -163,7 +127,17 @@ extension FolderAnswers {
             }
             return (status, head)
         } catch {
-            throw Broken(message: "\(file), line \(error.line): \(error.reason)")
+            throw Broken(message: "\(FolderTable.printable(entry.head)), line \(error.line): \(error.reason)")
+        }
+    }
+
+    private func bytes(ofHead entry: FolderEntry) throws(FolderPath.Failure) -> Data? {
+        do {
+            return try folder.read(entry.head, upTo: FolderHead.limit)
+        } catch {
+            // A link isn't followed.
+            guard entry.content != nil, error.isMissing || error.code == ELOOP else { throw error }
+            return nil
         }
     }
 }
@@ -171,9 +145,6 @@ extension FolderAnswers {
 // MARK: For programs that serve a folder
 
 extension FolderAnswers {
-    /// Forgets the names of the files, so that the next request reads them again.
-    package func reload() { table.withLock { $0 = nil } }
-
     /// The faults of the folder, as sentences: names without a meaning, links, heads that can't be read.
     package func problems() -> [String] {
         do {
@@ -186,7 +157,7 @@ extension FolderAnswers {
 
     private func problem(of entry: FolderEntry) -> String? {
         do {
-            _ = try head(of: entry, bytes(ofHead: entry))
+            _ = try head(of: entry)
             guard entry.fileExtension == "json", let path = entry.content else { return nil }
             let content = try folder.read(path, upTo: Self.limit)
             let isJSON = (try? JSONSerialization.jsonObject(with: content, options: .fragmentsAllowed)) != nil
@@ -195,12 +166,6 @@ extension FolderAnswers {
             return (error as? Broken)?.message ?? (error as? FolderPath.Failure).map(Self.message)
         }
     }
-
-    /// The paths of the folder's files, relative to it; empty if it can't be read.
-    package func files() -> [String] { (try? folder.list().files.map(FolderPath.text)) ?? [] }
-
-    /// The path of a file, which ``files()`` returned, as it may be printed.
-    package func printable(_ file: String) -> String { FolderTable.printable([file]) }
 
     /// The path and the query of a request that a file answers. `nil` if every file has a wildcard or a secret in its name.
     package var example: String? {

@@ -31,18 +31,12 @@ final class FolderRecorder: Sendable {
         FolderName(request.method, redaction.url(request.url), isRedacted: true)
     }
 
-    /// Writes an exchange to its files.
-    func keep(_ exchange: RecordedExchange) async throws {
-        try await StartedWork.elsewhere {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                queue.async { [self] in
-                    continuation.resume(with: Result { try write(exchange) })
-                }
-            }
-        }
+    /// Writes an exchange to its files on a thread of the recorder, and then calls a closure with the error.
+    func keep(_ exchange: RecordedExchange, _ done: @escaping @Sendable (Result<Void, any Error>) -> Void) {
+        queue.async { [self] in done(Result { try write(exchange) }) }
     }
 
-    private func write(_ exchange: RecordedExchange) throws {
+    func write(_ exchange: RecordedExchange) throws {
         let name = name(of: exchange.request)
         do {
             let redacted = redaction.redacted(exchange)

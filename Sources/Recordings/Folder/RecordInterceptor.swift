@@ -3,45 +3,26 @@ public import InterceptorsCore
 
 /// The implementation of `.record(to:)`, documented there.
 struct RecordInterceptor: Interceptor {
-    private let recorder: FolderRecorder
-    private let limit: Int
-    private let report: @Sendable (any Error) -> Void
-    private let time: TimeSource
-
-    init(
-        _ folder: URL,
-        limit: Int,
-        redaction: ExchangeRedaction,
-        report: @escaping @Sendable (any Error) -> Void,
-        time: TimeSource
-    ) {
-        recorder = FolderRecorder(folder, redaction: redaction)
-        self.limit = max(0, limit)
-        self.report = report
-        self.time = time
-    }
+    let recorder: FolderRecorder
+    /// The maximum bytes of a response's content.
+    let limit: Int
+    let report: @Sendable (any Error) -> Void
+    let time: TimeSource
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let (request, recorder, report, limit) = (request, recorder, report, limit)
         let recorded = RecordedExchange.Request(request)
-        let capture = ExchangeCapture(request: recorded, limit: limit, time: time) { outcome, done in
-            switch outcome {
-            case .nothing: done()
-            case .exchange(let exchange) where exchange.response?.omission != nil:
+        let capture = ExchangeCapture(request: recorded, limit: limit, time: time) { exchange, done in
+            guard let exchange else { return done() }
+            guard exchange.response?.omission == nil else {
                 let name = recorder.name(of: exchange.request)
                 let message = "\(name) isn't recorded: its content is longer than the limit of \(limit) bytes."
                 report(TransportError(.bodyTooLarge, message))
+                return done()
+            }
+            recorder.keep(exchange) { result in
+                if case .failure(let error) = result { report(error) }
                 done()
-            case .exchange(let exchange):
-                // Not a child task: a cancelled caller's file is written too, or a reader would find half of a run.
-                Task(executorPreference: StartedWork.watcher) {
-                    do {
-                        try await recorder.keep(exchange)
-                    } catch {
-                        report(error)
-                    }
-                    done()
-                }
             }
         }
         return try await capture.capture { try await next(request) }
@@ -99,7 +80,7 @@ extension Interceptor where Self == AnyInterceptor {
         replacing: (@Sendable (String) -> String)? = nil,
         time: TimeSource = .system
     ) -> Self {
-        let redaction = ExchangeRedaction(redaction, hook: replacing)
-        return Self(RecordInterceptor(folder, limit: bodyLimit, redaction: redaction, report: report, time: time))
+        let recorder = FolderRecorder(folder, redaction: ExchangeRedaction(redaction, hook: replacing))
+        return Self(RecordInterceptor(recorder: recorder, limit: max(0, bodyLimit), report: report, time: time))
     }
 }

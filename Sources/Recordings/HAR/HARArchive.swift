@@ -43,16 +43,18 @@ enum HARArchive {
 
     /// Writes an archive. The same exchanges give the same bytes.
     ///
-    /// - Parameters:
-    ///   - exchanges: the exchanges, in the order of the entries. They must be redacted.
-    ///   - comment: a note about the whole archive for people.
-    static func encode(_ exchanges: [RecordedExchange], comment: String? = nil) -> Data {
+    /// - Parameter exchanges: the exchanges, in the order of the entries. They must be redacted.
+    static func encode(_ exchanges: [RecordedExchange]) -> Data { archive(exchanges).prettyData() }
+
+    /// Writes an archive of one exchange as a line.
+    static func encode(line exchange: RecordedExchange) -> Data { archive([exchange]).data() + Data("\n".utf8) }
+
+    private static func archive(_ exchanges: [RecordedExchange]) -> OrderedJSON {
         let log: OrderedJSON = [
             "version": "1.2",
             "creator": ["name": .string(creator), "version": "1"],
-            "comment": comment.map { .string($0) },
             "entries": .array(exchanges.map(HAREntryEncoder.entry)),
         ]
-        return (["log": log] as OrderedJSON).prettyData()
+        return ["log": log]
     }
 }

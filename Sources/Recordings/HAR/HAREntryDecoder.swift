@@ -66,9 +66,15 @@ struct HAREntryDecoder {
             return (RecordedExchange.Failure(code: code, message: try error.optional("message")?.string() ?? ""), ())
         }
         let text = try error.string()
-        guard let code = HARFailure.code(of: text, hasHead: status > 0) else { return nil }
-        return (RecordedExchange.Failure(code: code.rawValue, message: text), ())
+        if Self.cancellations.contains(where: text.contains) { return nil }
+        // A journal writes the error's type and code, other programs anything.
+        let journal = "TransportError."
+        let code = text.hasPrefix(journal) ? String(text.dropFirst(journal.count).prefix { $0 != ":" }) : nil
+        let usual: HTTPErrorCode = status > 0 ? .truncated : .transportFailed
+        return (RecordedExchange.Failure(code: code ?? usual.rawValue, message: text), ())
     }
+
+    private static let cancellations = ["ERR_ABORTED", "NS_BINDING_ABORTED", "CancellationError", "cancelled"]
 
     // MARK: Requests
 

@@ -32,10 +32,6 @@ extension RequestMatching {
         }
         return RequestKey(bytes: key.bytes)
     }
-
-    func key(of request: HTTPRequest, _ redaction: ExchangeRedaction) -> RequestKey {
-        key(of: RecordedExchange.Request(request), redaction)
-    }
 }
 
 extension RecordedExchange.Request {

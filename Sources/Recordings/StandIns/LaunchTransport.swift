@@ -4,14 +4,6 @@ public import InterceptorsCore
 /// A transport that answers with the stubs that a UI test handed to the app, made by
 /// ``InterceptorsTransport/Transport/fromLaunch(allowed:defaults:unmatched:orElse:arguments:time:)``.
 public struct LaunchTransport: Transport {
-    private enum Source {
-        case stubs(StubTransport)
-        case refusal(TransportError)
-        case other(any Transport)
-    }
-
-    private let source: Source
-
     /// Whether stubs answer, or would answer if the launch arguments weren't malformed.
     ///
     /// An app that keeps responses, tokens or cookies on disk should keep those of stubs elsewhere, because the next start
@@ -21,41 +13,22 @@ public struct LaunchTransport: Transport {
     /// let transport: LaunchTransport = .fromLaunch(allowed: isDebugBuild, orElse: .platform())
     /// let cache: AnyInterceptor = transport.isStubbed ? .cache(.memory()) : .cache(.disk(at: caches))
     /// ```
-    public var isStubbed: Bool {
-        if case .other = source { false } else { true }
-    }
+    public let isStubbed: Bool
 
-    fileprivate init(_ find: () throws -> StubTransport?, orElse other: any Transport) {
-        do {
-            source = try find().map(Source.stubs) ?? .other(other)
-        } catch {
-            let reason = (error as? TransportError)?.message ?? ErrorText.line(error)
-            let message = "The stubs in the launch arguments can't be used, so nothing was sent. \(reason)"
-            source = .refusal(TransportError(.invalidLaunchStubs, message))
-        }
-    }
+    fileprivate let transport: any Transport
 
     /// Answers a request with a stub, or sends it over the other transport if the app was started without stubs.
     ///
     /// - Throws: `TransportError` with `HTTPErrorCode.noStub`, or with ``InterceptorsTransport/HTTPErrorCode/invalidLaunchStubs`` if the
     ///   launch arguments are malformed. Rethrows errors of stubs and of the other transport.
     public func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
-        switch source {
-        case .stubs(let stub):
-            request.note(CallNote("source", "stubs of the launch arguments"))
-            return try await stub.send(request)
-        case .other(let transport):
-            request.note(CallNote("source", "\(type(of: transport))"))
-            return try await transport.send(request)
-        case .refusal(let error): throw TransportError(error.code, error.message, request: request)
-        }
+        request.note(CallNote("source", isStubbed ? "stubs of the launch arguments" : "\(type(of: transport))"))
+        return try await transport.send(request)
     }
 }
 
 extension LaunchTransport: ForwardingTransport {
-    package var targets: [any Transport]? {
-        if case .other(let transport) = source { [transport] } else { nil }
-    }
+    package var targets: [any Transport]? { isStubbed ? nil : [transport] }
 }
 
 extension Transport where Self == LaunchTransport {
@@ -112,15 +85,19 @@ extension Transport where Self == LaunchTransport {
         arguments: @autoclosure () -> [String] = ProcessInfo.processInfo.arguments,
         time: TimeSource = .system
     ) -> Self {
-        Self(
-            {
-                guard allowed, let stubs = try LaunchArguments.stubs(in: arguments()) else { return nil }
-                // An app runs longer than a test, so the transport keeps no requests.
-                let transport = StubTransport(forgettingRequests: true, fallback: unmatched, time: time)
-                transport.add(try stubs.resolved(by: defaults))
-                return transport
-            },
-            orElse: other
-        )
+        // An app runs longer than a test, so the transport keeps no requests.
+        let stubbed = StubTransport(forgettingRequests: true, fallback: unmatched, time: time)
+        do {
+            guard allowed, let stubs = try LaunchArguments.stubs(in: arguments()) else {
+                return Self(isStubbed: false, transport: other)
+            }
+            stubbed.add(try stubs.resolved(by: defaults))
+        } catch {
+            let reason = (error as? TransportError)?.message ?? ErrorText.line(error)
+            let message = "The stubs in the launch arguments can't be used, so nothing was sent. \(reason)"
+            let refusal = StubAnswer.choosing { throw TransportError(.invalidLaunchStubs, message, request: $0) }
+            stubbed.on({ _ in true }, refusal)
+        }
+        return Self(isStubbed: true, transport: stubbed)
     }
 }

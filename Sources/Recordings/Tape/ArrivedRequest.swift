@@ -7,48 +7,40 @@ struct ArrivedRequest: Sendable {
     var recorded: RecordedExchange.Request
     /// The request for a transport: its content is as replayable as it was, or more.
     var sendable: HTTPRequest
-    /// The end of reading the content.
-    enum Content: Sendable {
-        case complete
-        case tooLong
-        /// Its source failed. Sending fails in the same way.
-        case failed
-    }
-    let content: Content
 
     private let clock: any Clock<Duration>
 
-    /// - Throws: `CancellationError`; `HTTPErrorCode.bodyNotReplayable`, if a one-shot content was sent before;
-    ///   `HTTPErrorCode.timedOut`, if the content takes longer on the clock than the request's time limits.
+    /// - Throws: `CancellationError`; `HTTPErrorCode.bodyNotReplayable`, if a one-shot content was sent before, and
+    ///   `HTTPErrorCode.bodyTooLarge`, if it is longer than the limit; `HTTPErrorCode.timedOut`, if the content takes longer on the clock
+    ///   than the request's time limits.
     init(_ request: HTTPRequest, limit: Int, clock: any Clock<Duration>) async throws {
         self.clock = clock
         sendable = request
-        recorded = RecordedExchange.Request(
-            method: request.method,
-            url: request.url.absoluteString,
-            headerFields: request.headerFields,
-            credentialFields: request.context.credentialFields
-        )
+        recorded = RecordedExchange.Request(request)
         if let bytes = request.body.bytes {
             recorded.omission = ExchangeCapture.omission(bytes.count, limit: limit)
-            content = recorded.omission == nil ? .complete : .tooLong
-            recorded.body = content == .complete ? bytes : nil
+            if recorded.omission != nil { recorded.body = nil }
             return
         }
         guard request.body.isReadable else { throw TransportError.bodyNotReplayable(request: request) }
-        let reading = BodyReading(request.body)
+        let body = request.body
         let time = ReadingLimit(request, clock: clock)
-        let end = try await time.run { try await reading.read(upTo: limit, $0) }
+        let content = try await time.run { try await Content(reading: body, upTo: limit, $0) }
         // The rest of the call has the rest of the time.
         time.charge(&sendable)
-        if !request.body.isRestartable { sendable.body = reading.rest(end, length: request.body.length) }
-        switch end {
-        case .end: content = .complete
-        case .limit: content = .tooLong
-        case .failure: content = .failed
+        if content.isTooLong {
+            recorded.omission = ExchangeCapture.omission(.max, limit: limit)
+        } else if content.failure == nil {
+            recorded.body = content.chunks.reduce(into: Data()) { $0 += $1 }
         }
-        recorded.body = content == .complete ? reading.chunks.reduce(into: Data()) { $0 += $1 } : nil
-        if content == .tooLong { recorded.omission = ExchangeCapture.omission(.max, limit: limit) }
+        guard !body.isRestartable else { return }
+        guard !content.isTooLong else {
+            body.discard()
+            let message =
+                "The content is a stream that can be read once, of more than \(limit) bytes. Raise the recording's contentLimit."
+            throw TransportError(.bodyTooLarge, message, request: request)
+        }
+        sendable.body = content.body(length: body.length)
     }
 
     /// The request with its content in memory, as a transport in memory receives it. Reports the progress of sending.
@@ -57,73 +49,46 @@ struct ArrivedRequest: Sendable {
     }
 }
 
-/// The beginning of a body that is being read, and the iterator that goes on with it.
-///
-/// Unchecked, because the iterator isn't `Sendable`. One task at a time uses it: ``ArrivedRequest`` waits for the beginning, and the
-/// one-shot body around the rest has one reader.
-private final class BodyReading: @unchecked Sendable {
-    enum End: Sendable {
-        case end
-        /// There is more.
-        case limit
-        case failure(any Error)
-    }
-
-    private let body: HTTPBody
-    private var iterator: HTTPBody.AsyncIterator
+/// The content of a request, up to a limit.
+private struct Content: Sendable {
     private(set) var chunks: [Data] = []
+    private(set) var isTooLong = false
+    /// The error of the source. Sending fails in the same way.
+    private(set) var failure: (any Error)?
 
-    init(_ body: HTTPBody) {
-        self.body = body
-        iterator = body.makeAsyncIterator()
-    }
-
-    /// Reads until the end, or until more bytes than the limit have been read.
-    ///
     /// - Parameter arrived: called for each chunk.
-    func read(upTo limit: Int, _ arrived: @Sendable () -> Void) async throws -> End {
-        var count = 0
-        return try await withTaskCancellationHandler {
+    init(reading body: HTTPBody, upTo limit: Int, _ arrived: @Sendable () -> Void) async throws {
+        // The source may not notice the cancellation by itself.
+        self = try await withTaskCancellationHandler {
+            var content = Content()
+            var count = 0
             do {
-                while count <= limit {
-                    guard let chunk = try await iterator.next() else { return .end }
+                for try await chunk in body {
                     arrived()
-                    chunks.append(chunk)
+                    content.chunks.append(chunk)
                     count += chunk.count
+                    content.isTooLong = count > limit
+                    if content.isTooLong { break }
                 }
-                return .limit
             } catch {
-                guard Task.isCancelled else { return .failure(error) }
-                body.discard()
-                throw CancellationError()
+                guard !Task.isCancelled else { throw CancellationError() }
+                content.failure = error
             }
-        } onCancel: { [body] in
-            // The source may not notice the cancellation by itself.
+            return content
+        } onCancel: {
             body.discard()
         }
     }
 
-    /// A body with the chunks that were read, and then the rest, or the failure.
-    func rest(_ end: End, length: Int64?) -> HTTPBody {
-        switch end {
-        case .end:
-            let chunks = chunks { nil }
-            return .restartable(length: length) { chunks }
-        case .limit:
-            return .oneShot(chunks { try await self.iterator.next() }, length: length) { [body] in body.discard() }
-        case .failure(let error):
-            let chunks = chunks { throw error }
-            return .restartable(length: length) { chunks }
-        }
-    }
+    private init() {}
 
-    /// The chunks in memory, and then those of a closure.
-    private func chunks(
-        then rest: @escaping @Sendable () async throws -> Data?
-    ) -> UnfoldingSequence<ArraySlice<Data>, Data> {
-        UnfoldingSequence(from: { [chunks] in chunks[...] }) { chunks in
-            if let chunk = chunks.popFirst() { return chunk }
-            return try await rest()
+    func body(length: Int64?) -> HTTPBody {
+        .restartable(length: length) {
+            UnfoldingSequence(from: { chunks[...] }) { rest in
+                if let chunk = rest.popFirst() { return chunk }
+                if let failure { throw failure }
+                return nil
+            }
         }
     }
 }

@@ -76,7 +76,9 @@ public struct RecordedTransport: Transport {
         if count > 0 {
             cause = "answered \(count) of \(count) times: this request was made more often than it was recorded."
         } else {
-            let nearest = session.options.rules.nearest(to: recorded, among: session.index.exchanges)
+            let rules = session.options.rules
+            let requests = session.index.exchanges.map(\.request)
+            let nearest = RequestDifference.sentence(recorded, among: requests, rules.matching, rules.redaction)
             cause = "has no entry for this request. " + (nearest ?? session.contents)
         }
         let message =

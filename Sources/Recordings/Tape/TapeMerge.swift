@@ -1,4 +1,5 @@
 internal import Foundation
+internal import InterceptorsArchives
 internal import InterceptorsTransport
 
 /// Puts finished exchanges into their places among the entries of a recording, by their numbers. Doing so twice changes nothing, so
@@ -63,25 +64,16 @@ struct TapeMerge {
         }
     }
 
-    /// The content of a file beside an archive, as Playwright writes it. Paths and links that lead elsewhere aren't followed.
+    /// The content of a file beside an archive, as Playwright writes it. Paths that lead elsewhere and links aren't followed.
     private static func attachment(_ name: String, of file: String) throws -> Data {
-        let folder = (file as NSString).deletingLastPathComponent
-        guard !name.hasPrefix("/"),
-            let folder = try FileName.resolved(folder.isEmpty ? "." : folder),
-            let path = try FileName.resolved((folder as NSString).appendingPathComponent(name)),
-            path.hasPrefix(folder == "/" ? folder : folder + "/"), !FileName.isOfAnotherKind(path)
-        else { throw POSIXError(.EPERM) }
-        let opened = try OpenedFile.open(path, O_RDONLY)
-        guard try opened.size() <= attachmentLimit else { throw POSIXError(.EFBIG) }
-        return try opened.contents()
+        let path = name.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        return try FolderPath(URL(filePath: file).deletingLastPathComponent()).read(path, upTo: 256 << 20)
     }
 
-    /// In bytes.
-    private static let attachmentLimit: Int64 = 256 << 20
-
-    /// The exchanges of a side file, in the order of its lines.
-    static func additions(in side: Data, file: String) throws -> [RecordedExchange] {
-        try SideLine.lines(of: side).flatMap { try decode($0.json, file: file) }
+    /// The exchanges of a side file, in the order of its lines. A killed process and a full disk leave half a line, which isn't JSON.
+    private static func additions(in side: Data, file: String) throws -> [RecordedExchange] {
+        try side.split(separator: UInt8(ascii: "\n")).filter { (try? OrderedJSON(parsing: $0)) != nil }
+            .flatMap { try decode($0, file: file) }
     }
 }
 

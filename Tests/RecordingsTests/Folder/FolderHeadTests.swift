@@ -41,6 +41,6 @@ import Testing
         let chain = InterceptorChain([.record(to: folder.url)], transport: PlatformTransport())
         let sent = HTTPRequest(url: server.url.appending(path: "a"))
         #expect(try await chain.send(sent).headerFields["X-A"] == value)
-        #expect(try await FilesTransport.files(in: folder.url).send(sent).headerFields["X-A"] == value)
+        #expect(try await StubTransport.files(in: folder.url).send(sent).headerFields["X-A"] == value)
     }
 }

@@ -44,7 +44,7 @@ import Testing
 
     /// The version of each item's answer. An item without an answer is left out.
     private func versions(in folder: URL) async throws -> [Int: Int] {
-        let player = FilesTransport.files(in: folder)
+        let player = StubTransport.files(in: folder)
         var versions: [Int: Int] = [:]
         for item in 0..<FolderFill.items {
             do {
@@ -134,7 +134,7 @@ import Testing
 
     @Test func folderThatIsAFileIsNotMissing() async throws {
         let folder = try AnswerFolder(["a": "1"])
-        let transport = FilesTransport.files(in: folder.url.appending(path: "a"))
+        let transport = StubTransport.files(in: folder.url.appending(path: "a"))
         let error = await #expect(throws: TransportError.self) { try await transport.text("/") }
         #expect(error?.code == .unreadableFile)
         #expect(try #require(error).message.contains("Not a directory."))

@@ -37,7 +37,7 @@ extension FolderPath {
         try link(folder.appending(path: "POST"), to: outside.url)
         try link(folder.appending(path: "GET/fine.txt.head"), to: secret)
         try link(folder.appending(path: "GET/inside.txt"), to: folder.appending(path: "GET/fine.txt"))
-        let transport = FilesTransport.files(in: folder)
+        let transport = StubTransport.files(in: folder)
         for target in ["/file", "/file.txt", "/dir/secret", "/dir/secret.txt", "/inside"] {
             await #expect(throws: TransportError.self) { try await transport.text(target) }
         }
@@ -49,7 +49,7 @@ extension FolderPath {
         let (outside, folder) = try sandbox()
         let alias = outside.url.appending(path: "alias")
         try link(alias, to: folder)
-        #expect(try await FilesTransport.files(in: alias).text("/fine") == "fine")
+        #expect(try await StubTransport.files(in: alias).text("/fine") == "fine")
     }
 
     @Test func fifoDoesNotBlock() async throws {
@@ -57,13 +57,13 @@ extension FolderPath {
         defer { withExtendedLifetime(outside) {} }
         let path = folder.appending(path: "GET/pipe.txt").path
         #expect(mkfifo(path, 0o600) == 0)
-        await #expect(throws: TransportError.self) { try await FilesTransport.files(in: folder).text("/pipe") }
+        await #expect(throws: TransportError.self) { try await StubTransport.files(in: folder).text("/pipe") }
         // Also when the FIFO takes a file's place after the listing.
         #expect(throws: FolderPath.Failure(code: EINVAL, file: "GET/pipe.txt")) {
             try FolderPath(folder).read(["GET", "pipe.txt"], upTo: 10)
         }
         #expect(mkfifo(path + ".head", 0o600) == 0)
-        #expect(try await FilesTransport.files(in: folder).text("/fine") == "fine")
+        #expect(try await StubTransport.files(in: folder).text("/fine") == "fine")
     }
 
     @Test(arguments: [

@@ -125,23 +125,12 @@ import Testing
         #expect(Set(runs[0]) == ["200", "503"])
     }
 
-    @Test func changesAndProblemsAreReported() async throws {
-        let folder = try AnswerFolder(["GET/a.json": "1", "GET/b.json": "{"])
-        let server = try await Server(folder.url, ["--watch"])
+    @Test func problemsAreReportedAtTheStart() async throws {
+        let folder = try AnswerFolder(["GET/a.json": "1", "GET/a.json.head": "no field", "GET/b.json": "{"])
+        let server = try await Server(folder.url)
+        let first = await server.line(containing: "problem: ")
+        #expect(first?.hasPrefix("problem: GET/a.json.head, line 1") == true)
         #expect(await server.line(containing: "problem: ") == "problem: GET/b.json isn't JSON.")
-        // The program compares with what it saw after its first check.
-        #expect(await server.line(containing: "Watching") != nil)
-        try folder.write("X: 1", to: "GET/a.json.head")
-        #expect(await server.line(containing: "new: ") == "new: GET/a.json.head")
-        try folder.write("no field", to: "GET/a.json.head")
-        // The program may find the problem while it reports the new file.
-        var lines: [String] = []
-        for _ in 1...2 { lines.append(try #require(await server.line(containing: "GET/a.json.head"))) }
-        lines.sort()
-        #expect(lines[0] == "changed: GET/a.json.head")
-        #expect(lines[1].hasPrefix("problem: GET/a.json.head, line 1"))
-        try FileManager.default.removeItem(at: folder.url.appending(path: "GET/a.json"))
-        #expect(await server.line(containing: "removed: ") == "removed: GET/a.json")
     }
 
     @Test(arguments: [
@@ -149,9 +138,9 @@ import Testing
         (["a", "--port", "x"], "--port is a number"),
         (["a", "--port"], "--port needs a value."), (["a", "--delay", "5"], "--delay is a time"),
         (["a", "--fail=200%"], "--fail is a share"), (["a", "--seed", "-1"], "--seed is a whole number"),
-        (["a", "--loud"], "--loud is no option."), (["a", "--watch=no"], "--watch takes no value."),
+        (["a", "--loud"], "--loud is no option."),
         (["a", "--port="], "--port needs a value."), (["--port=", "a"], "--port needs a value."),
-        (["--", "--watch", "b"], "more than one folder: --watch and b"),
+        (["--", "--port", "b"], "more than one folder: --port and b"),
     ])
     func wrongArgumentExitsWithItsReasonAndTheUsage(arguments: [String], message: String) async throws {
         let path = try #require(Program.path(of: "mockserver"))
@@ -164,7 +153,7 @@ import Testing
         let path = try #require(Program.path(of: "mockserver"))
         let result = try await Command.run(path, ["--help"])
         #expect(result.status == 0)
-        #expect(result.text.contains("--watch"))
+        #expect(result.text.contains("--seed"))
     }
 
     @Test func startThatFailsExitsWithItsReason() async throws {

@@ -40,7 +40,7 @@ import Testing
                 """
         )
         #expect(try Data(contentsOf: recorded.folder.file("api.example.com/GET/logo.png")) == Data([0, 255, 1]))
-        let player = FilesTransport.files(in: recorded.folder.url)
+        let player = StubTransport.files(in: recorded.folder.url)
         let played = try await player.send(request("/users/42"))
         #expect(played.headerFields["X-Own"] == "1")
         #expect(played.body.bytes == Data(pretty.utf8))
@@ -127,7 +127,7 @@ import Testing
         #expect(try await recorded.player.text("/") == "/")
     }
 
-    @Test func aSecondProcessThatRecordsGetsAnError() async throws {
+    @Test func aSecondProcessThatRecordsGetsAnError() throws {
         let recorded = RecordedFolder()
         try FileManager.default.createDirectory(at: recorded.url, withIntermediateDirectories: true)
         let other = try OpenedFile.open(recorded.url.path, O_RDONLY | O_DIRECTORY)
@@ -138,7 +138,7 @@ import Testing
             request: .init(method: .get, url: "https://api.example.com/a"),
             response: .init(status: 200, chunks: [.init(Data("1".utf8))])
         )
-        let error = await #expect(throws: TransportError.self) { try await recorder.keep(exchange) }
+        let error = #expect(throws: TransportError.self) { try recorder.write(exchange) }
         #expect(
             error?.code == .unwritableFile && error?.message.contains("Another process records into the folder") == true
         )
@@ -250,7 +250,7 @@ import Testing
         }
         #expect(try recorded.files.count == 50)
         #expect(!recorded.everything.contains { $0.contains(".recording") })
-        let player = FilesTransport.files(in: recorded.folder.url)
+        let player = StubTransport.files(in: recorded.folder.url)
         for number in 0..<50 { #expect(try await player.text("/item/\(number)") == "/item/\(number)") }
     }
 
@@ -270,7 +270,7 @@ import Testing
             "GET/a.txt": "1",
             "GET/a.txt.head": "Date: Thu, 01 Jan 2015 00:00:00 GMT\nExpires: Thu, 01 Jan 2015 01:00:00 GMT",
         ])
-        let transport = FilesTransport.files(in: folder.url, time: .manual(ManualClock()))
+        let transport = StubTransport.files(in: folder.url, time: .manual(ManualClock()))
         let response = try await transport.send(request("/a"))
         #expect(response.headerFields[.date] == "Thu, 01 Jan 2026 00:00:00 GMT")
         #expect(response.headerFields[.expires] == "Thu, 01 Jan 2026 01:00:00 GMT")
@@ -330,7 +330,7 @@ import Testing
                 #expect(bytes.firstRange(of: Data(Self.secret.utf8)) == nil, "\(path): \(shape)")
             }
             let other = shape.url.replacing(Self.secret, with: "anotherone")
-            let played = try await FilesTransport.files(in: folder.url).send(request(other, .post, body: "password=x"))
+            let played = try await StubTransport.files(in: folder.url).send(request(other, .post, body: "password=x"))
             #expect(played.status == 200, "\(shape)")
             #expect(errors.all.isEmpty)
         }
@@ -350,6 +350,6 @@ import Testing
         #expect(try FolderPath(folder.url).list().files.map(FolderPath.text) == [name])
         let text = String(decoding: try Data(contentsOf: folder.file(name)), as: UTF8.self)
         #expect(!text.contains("hush") && !text.contains("Manhattan"))
-        #expect(try await FilesTransport.files(in: folder.url).text("/a?frob=other&b=1") == text)
+        #expect(try await StubTransport.files(in: folder.url).text("/a?frob=other&b=1") == text)
     }
 }

@@ -64,7 +64,7 @@ struct RecordedFolder {
     /// The names of all files on disk, the hidden ones too.
     var everything: [String] { FileManager.default.subpaths(atPath: folder.url.path) ?? [] }
 
-    var player: FilesTransport { .files(in: url) }
+    var player: StubTransport { .files(in: url) }
 }
 
 func request(at url: String, fields: HTTPFields = [:]) -> HTTPRequest {

@@ -43,7 +43,7 @@ import Testing
         #expect(exchanges[1].response?.headerFields == [.contentType: "image/png"])
         #expect(exchanges[2].request.body == Data("a=1&note=b%20c".utf8))
         #expect(exchanges[2].response == nil)
-        #expect(exchanges[2].failure == .init(code: "cannotConnect", message: "net::ERR_CONNECTION_REFUSED"))
+        #expect(exchanges[2].failure == .init(code: "transportFailed", message: "net::ERR_CONNECTION_REFUSED"))
     }
 
     @Test func firefoxsTextHasTheCharsetOfItsType() throws {
@@ -77,7 +77,7 @@ import Testing
         #expect(exchanges[0].response?.headerFields == ["content-type": "application/json"])
         #expect(exchanges[0].request.body == Data())
         #expect(exchanges[1].request.body == Data("abc".utf8))
-        #expect(exchanges[1].failure == .init(code: "timedOut", message: "net::ERR_TIMED_OUT"))
+        #expect(exchanges[1].failure == .init(code: "transportFailed", message: "net::ERR_TIMED_OUT"))
         let error = #expect(throws: TransportError.self) { try decode(ForeignArchives.playwright) }
         #expect(error?.message.contains("log.entries[0].response.content._file") == true)
     }

@@ -66,11 +66,11 @@ import Testing
 
     @Test func exchangesAreReadAsTheyWereWritten() throws {
         let exchanges = try Self.exchanges()
-        let archive = HARArchive.encode(exchanges, comment: "A note.")
+        let archive = HARArchive.encode(exchanges)
         let read = try HARArchive.decode(archive)
         for (exchange, other) in zip(exchanges, read) { #expect(exchange == other) }
         #expect(read.count == exchanges.count)
-        #expect(HARArchive.encode(read, comment: "A note.") == archive)
+        #expect(HARArchive.encode(read) == archive)
     }
 
     @Test func anArchiveIsWrittenToTheLetter() throws {
@@ -185,7 +185,7 @@ import Testing
     #if os(Linux) || os(macOS)
     @Test(.enabled("\(JournalOutput.noHARTools)", JournalOutput.mustCheckHAR))
     func theArchiveFollowsTheSchemaAndHaralyzerReadsIt() async throws {
-        let result = try await JournalOutput.check(har: HARArchive.encode(Self.exchanges(), comment: "A note."))
+        let result = try await JournalOutput.check(har: HARArchive.encode(Self.exchanges()))
         #expect(result.status == 0, "\(result)")
     }
     #endif

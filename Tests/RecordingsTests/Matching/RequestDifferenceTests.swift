@@ -27,10 +27,11 @@ import Testing
         (#"{"a":1}"#, #"{}"#, "its body differs at `a`: recorded 1, not sent"),
         (#"{}"#, #"{"a":null}"#, "its body differs at `a`: not recorded, sent null"),
         (#"{"a":1}"#, #"{"a":"1"}"#, "its body differs at `a`: recorded 1, sent \"1\""),
-        ("[1]", "[1,{}]", "its body differs at `[1]`: not recorded, sent an object with 0 members"),
-        (#"{"a":1}"#, "[true]", "its body differs: recorded an object with 1 members, sent an array with 1 elements"),
+        ("[1]", "[1,{}]", "its body differs at `[1]`: not recorded, sent {}"),
+        (#"{"a":1}"#, "[true]", "its body differs at `a`: recorded 1, not sent"),
+        (#"{"a":1,"b":2}"#, #"{"b":2.0,"a":1e0,"c":[]}"#, "its body differs at `c`: not recorded, sent []"),
         (#"{"a":1,"password":"x"}"#, #"{"a":2,"password":"y"}"#, "its body differs at `a`: recorded 1, sent 2"),
-        ("{}", "", "its body is of another kind"),
+        ("{}", "", "its body differs: recorded {}, not sent"),
         ("{\"\u{E9}\":1}", "{\"e\u{301}\":1}", "its body differs at `\u{E9}`: recorded 1, not sent"),
     ])
     func aDifferenceInJSONIsNamed(_ recorded: String, _ sent: String, _ text: String) {
@@ -50,9 +51,15 @@ import Testing
             return sentence(request, [recorded], all)
         }
         let name = "GET https://a.example/users/42?page=1&q=x was recorded"
-        #expect(said { $0.method = .put } == "\(name); its method is GET.")
-        #expect(said { $0.url = "http://a.example/users/42?page=1&q=x" } == "\(name); its origin differs.")
-        #expect(said { $0.url = "https://a.example/users/43?page=1&q=x" } == "\(name); its path differs.")
+        #expect(said { $0.method = .put } == #"\#(name); its method differs: recorded "GET", sent "PUT"."#)
+        #expect(
+            said { $0.url = "http://a.example/users/42?page=1&q=x" }
+                == #"\#(name); its origin differs: recorded "https://a.example:443", sent "http://a.example:80"."#
+        )
+        #expect(
+            said { $0.url = "https://a.example/users/43?page=1&q=x" }
+                == #"\#(name); its path differs: recorded "/users/42", sent "/users/43"."#
+        )
         let query = #"its query differs at `page`: recorded "1", sent "2""#
         #expect(said { $0.url = "https://a.example/users/42?page=2&q=x" } == "\(name); \(query).")
         #expect(
@@ -66,13 +73,23 @@ import Testing
             said { $0.headerFields[.authorization] = "Bearer hush" }
                 == #"\#(name); its field Authorization differs: not recorded, sent "REDACTED"."#
         )
-        #expect(said { $0.body = Data("x".utf8) } == "\(name); its body is empty.")
-        #expect(said { _ in } == "\(name), but all of its answers were played.")
+        #expect(said { $0.body = Data("x".utf8) } == #"\#(name); its body differs: not recorded, sent "x"."#)
         let several = said {
             $0.method = .post
             $0.url = "https://a.example/users/42?page=2"
         }
-        #expect(several == "\(name); its method is GET, and \(query). There are 1 more differences.")
+        let method = #"its method differs: recorded "GET", sent "POST""#
+        #expect(several == "\(name); \(method), and \(query). There are 1 more differences.")
+    }
+
+    @Test func anotherArrangementHasAName() {
+        func parts(_ type: String) -> RecordedExchange.Request {
+            post("/u", "--b\r\nContent-Type: \(type)\r\n\r\nx\r\n--b--", "multipart/mixed; boundary=b")
+        }
+        #expect(
+            sentence(parts("text/a"), [parts("text/b")])
+                == "POST https://a.example/u was recorded; its body is arranged in another way."
+        )
     }
 
     @Test func theNearestEntryIsNamed() {
@@ -108,7 +125,7 @@ import Testing
         let form = "application/x-www-form-urlencoded"
         #expect(
             sentence(post("/u", "a=1&b=2", form), [post("/u", "a=1&b=3", form)])?
-                .hasSuffix(#"its form differs at `b`: recorded "3", sent "2"."#) == true
+                .hasSuffix(#"its body differs at `b`: recorded "3", sent "2"."#) == true
         )
         func parts(_ value: String) -> String {
             "--b\r\nContent-Disposition: form-data; name=\"n\"\r\nContent-Type: application/json\r\n\r\n{\"v\":\(value)}\r\n--b--"
@@ -116,11 +133,11 @@ import Testing
         let type = "multipart/form-data; boundary=b"
         #expect(
             sentence(post("/u", parts("1"), type), [post("/u", parts("2"), type)])?
-                .hasSuffix("in its part `n`, its body differs at `v`: recorded 2, sent 1.") == true
+                .hasSuffix("its body differs at `n.v`: recorded 2, sent 1.") == true
         )
         #expect(
             sentence(post("/u", "abc", "text/plain"), [post("/u", "abd", "text/plain")])?
-                .hasSuffix("its body differs from byte 2 on.") == true
+                .hasSuffix(#"its body differs: recorded "abd", sent "abc"."#) == true
         )
     }
 }

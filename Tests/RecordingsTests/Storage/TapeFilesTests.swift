@@ -20,50 +20,54 @@ extension TapeFiles {
 
 @Suite(.againstHanging) struct TapeFilesTests {
     private let tape: TapeFile
-    private let json = Data(#"{"a":1}"#.utf8)
-
     init() throws { tape = try TapeFile() }
 
-    private func line(_ number: Int) -> SideLine { SideLine(json: json + Data("[\(number)]".utf8)) }
+    private func line(_ number: Int) -> Data {
+        let request = RecordedExchange.Request(
+            method: .get,
+            url: "https://a.example/\(number)?q=%0A",
+            body: Data("a\nb".utf8)
+        )
+        let start = Date(timeIntervalSince1970: 0)
+        return HARArchive.encode(line: RecordedExchange(number: Int64(number), startedAt: start, request: request))
+    }
 
-    @Test func everyLineThatIsNotAsItWasWrittenIsLeftOut() {
-        let bytes = line(7).bytes
-        #expect(SideLine.lines(of: bytes) == [line(7)])
-        for count in 1..<bytes.count - 1 {
-            #expect(SideLine.lines(of: bytes.prefix(count)).isEmpty, "\(count) bytes")
-            #expect(SideLine.lines(of: bytes.prefix(count) + [0x0A] + bytes) == [line(7)], "\(count) bytes, and a line")
-        }
-        for index in 0..<bytes.count - 1 {
-            var changed = bytes
-            changed[index] ^= 1
-            #expect(SideLine.lines(of: changed).isEmpty, "byte \(index)")
-        }
-        for text in ["", "\n\n", "a", "a b", "a 1 {}", "\0", " {}", "0 {}"] {
-            #expect(SideLine.lines(of: Data(text.utf8)).isEmpty)
+    /// The numbers of the exchanges in a side file.
+    private func numbers(_ side: Data) throws -> [String] {
+        let merge = TapeMerge(rules: TapeRules(matching: .standard, redaction: .standard))
+        return try merge.exchanges(TapeBytes(side: side), file: "a.har").map {
+            String($0.request.url.dropFirst(18).prefix(1))
         }
     }
 
-    @Test func jsonOnSeveralLinesBecomesOneLine() {
-        let bytes = SideLine(json: Data("{\n  \"a\": 1\n}\n".utf8)).bytes
+    @Test func halfALineIsLeftOut() throws {
+        let bytes = line(7)
         #expect(bytes.count { $0 == 0x0A } == 1)
-        #expect(SideLine.lines(of: bytes).map(\.json) == [Data("{   \"a\": 1 } ".utf8)])
+        #expect(try numbers(bytes + line(8)) == ["7", "8"])
+        for count in 1..<bytes.count - 1 {
+            #expect(try numbers(bytes.prefix(count)).isEmpty, "\(count) bytes")
+            #expect(try numbers(bytes.prefix(count) + [0x0A] + line(8)) == ["8"], "\(count) bytes, and a line")
+        }
+        for text in ["", "\n\n", "a", "a b", "a 1 {}", "\0", " {}x", "{"] {
+            #expect(try numbers(Data(text.utf8)).isEmpty)
+        }
     }
 
     @Test func aLineAfterHalfALineBeginsOnItsOwn() throws {
         let files = try TapeFiles(tape.url)
-        try files.append(line(1).bytes)
-        let half = try #require(FileManager.default.contents(atPath: tape.side.path)) + line(2).bytes.dropLast(3)
+        try files.append(line(1))
+        let half = try #require(FileManager.default.contents(atPath: tape.side.path)) + line(2).dropLast(3)
         try half.write(to: tape.side)
-        try files.append(line(3).bytes)
-        #expect(SideLine.lines(of: try #require(try files.read().side)) == [line(1), line(3)])
+        try files.append(line(3))
+        #expect(try numbers(try #require(try files.read().side)) == ["1", "3"])
     }
 
     @Test func aMergeReplacesTheFileAndRemovesTheSideFile() throws {
         let files = try TapeFiles(tape.url)
-        try files.append(line(1).bytes)
+        try files.append(line(1))
         try Data().write(to: tape.folder.file(".users.har.left.tmp"))
         try files.rewrite { bytes in
-            #expect(bytes.tape == nil && bytes.side == line(1).bytes)
+            #expect(bytes.tape == nil && bytes.side == line(1))
             return Data("whole".utf8)
         }
         #expect(tape.bytes == Data("whole".utf8))
@@ -91,7 +95,7 @@ extension TapeFiles {
     @Test func aMergeThatFailsLeavesBothFiles() throws {
         struct Failure: Error {}
         let files = try TapeFiles(tape.url)
-        try files.append(line(1).bytes)
+        try files.append(line(1))
         #expect(throws: Failure.self) { try files.rewrite { _ in throw Failure() } }
         #expect(tape.names == ["users.har.unfinished"])
     }
@@ -101,7 +105,7 @@ extension TapeFiles {
         try FileManager.default.createSymbolicLink(at: tape.url, withDestinationURL: target)
         let files = try TapeFiles(tape.url)
         #expect(files == (try TapeFiles(target)), "one lock and one side file")
-        try files.append(line(1).bytes)
+        try files.append(line(1))
         try files.rewrite { _ in Data("new".utf8) }
         #expect(FileManager.default.contents(atPath: target.path) == Data("new".utf8))
         #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: tape.url.path)) == target.path)
@@ -115,7 +119,7 @@ extension TapeFiles {
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: target)
         let file = link.appending(path: "a/b/users.har")
         let before = try TapeFiles(file)
-        try before.append(line(1).bytes)
+        try before.append(line(1))
         #expect(before == (try TapeFiles(file)))
         #expect(before == (try TapeFiles(target.appending(path: "a/b/users.har"))))
     }
@@ -127,7 +131,7 @@ extension TapeFiles {
         try Data("old".utf8).write(to: tape.url)
         #expect(chmod(tape.url.path, 0o600) == 0)
         let files = try TapeFiles(tape.url)
-        try files.append(line(1).bytes)
+        try files.append(line(1))
         #expect(try permissions(tape.side) == 0o600)
         try files.rewrite { _ in Data("new".utf8) }
         #expect(try permissions(tape.url) == 0o600)
@@ -142,7 +146,7 @@ extension TapeFiles {
     @Test func aMissingFolderIsCreated() throws {
         let file = tape.folder.file("a").appending(path: "b/users.har")
         let files = try TapeFiles(file)
-        try files.append(line(1).bytes)
+        try files.append(line(1))
         try files.rewrite { _ in Data("x".utf8) }
         #expect(FileManager.default.contents(atPath: file.path) == Data("x".utf8))
     }

@@ -106,6 +106,17 @@ import Testing
         }
     }
 
+    @Test func aStreamOfManyChunksIsKeptInFewer() async throws {
+        let parts = (0..<ExchangeCapture.maxChunks + 500).map { Data([UInt8(truncatingIfNeeded: $0)]) }
+        let recording = tape.recording(.all)
+        let real = try await recording.send(try streamed("/a"), over: StubTransport.stub(.stream(parts)))
+        let content = try await real.body.collect(upTo: 1 << 20)
+        try recording.finish()
+        let kept = try #require(try TapeIndex.ofFile(tape.url).exchanges.first?.response)
+        #expect(kept.chunks.count == ExchangeCapture.maxChunks && kept.chunks.first?.bytes == parts[0])
+        #expect(kept.content == content && content == parts.reduce(Data(), +))
+    }
+
     @Test func theFirstByteOfAStreamIsNotDelayed() async throws {
         let (source, continuation) = AsyncStream.makeStream(of: Data.self)
         let server = StubTransport { _ in HTTPResponse(status: 200, body: .oneShot(source)) }
@@ -218,11 +229,15 @@ import Testing
         let recording = tape.recording(.all, contentLimit: 100)
         #expect(try await recording.get("/buffered", over: server) == long)
         #expect(try await recording.get("/streamed", over: server, mode: .streamed) == long)
-        for body in [HTTPBody(long), .oneShot(Chunks(Array(repeating: "0123456789", count: 30)))] {
+        let chunks = Array(repeating: "0123456789", count: 30)
+        for body in [HTTPBody(long), .restartable { Chunks(chunks) }] {
             let upload = HTTPRequest(method: .post, url: try tapeURL("/upload"), body: body)
             _ = try await recording.send(upload, over: server)
         }
         #expect(server.requests.suffix(2).map { $0.body.length } == [101, 300], "the content was sent in whole")
+        let once = HTTPRequest(method: .post, url: try tapeURL("/upload"), body: .oneShot(Chunks(chunks)))
+        let error = try await failure(.bodyTooLarge) { _ = try await recording.send(once, over: NoServer()) }
+        #expect("\(error)".contains("more than 100 bytes"))
         let skipped = try problems { try recording.finish() }
         #expect(skipped.notRecorded.count == 4 && skipped.unused.isEmpty)
         #expect(skipped.notRecorded.allSatisfy { $0.contains("100 bytes") })
