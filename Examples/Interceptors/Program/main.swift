@@ -2,6 +2,7 @@ import ExampleInterceptors
 import Foundation
 import Interceptors
 import InterceptorsTesting
+import Synchronization
 
 // Runs each example interceptor once against servers in memory, and prints what happens. It fails if one doesn't do its work.
 
@@ -76,14 +77,15 @@ func outbox() async throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     let stub = StubTransport()
     stub.on(.post, "/orders", .status(201))
-    let network = FaultSwitch(.failure(.offline))
+    let isOffline = Mutex(true)
+    let network: AnyInterceptor = .faults(.failure(.offline)) { isOffline.withLock { $0 } }
     let outbox = OutboxInterceptor(folder: folder)
     let base = try HTTPRequest(string: "https://shop.example").url
-    let client = Client(baseURL: base, interceptors: [outbox, .faults(network)], transport: stub)
+    let client = Client(baseURL: base, interceptors: [outbox, network], transport: stub)
 
     let order = HTTPRequest(method: .post, url: base.appending(path: "orders"), body: "two books")
     try check(try await client.send(order).status == 202, "offline: the order is kept, and the caller gets a 202")
-    network.isOn = false
+    isOffline.withLock { $0 = false }
     try await outbox.sendAll(with: client)
     try await outbox.sendAll(with: client)
     let keys = stub.requests.compactMap { $0.headerFields[.idempotencyKey] }

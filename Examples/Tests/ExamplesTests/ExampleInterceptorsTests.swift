@@ -94,9 +94,10 @@ private final class Recorder: Transport {
         let folder = try TemporaryFolder()
         let clock = ManualClock()
         let outbox = OutboxInterceptor(folder: folder.url, time: .manual(clock))
-        let network = FaultSwitch(.failure(.offline))
+        let isOffline = Shared(true)
+        let network: AnyInterceptor = .faults(.failure(.offline)) { isOffline.value }
         let recorder = Recorder { _ in HTTPResponse(status: 201) }
-        let client = Client(baseURL: apiURL, interceptors: [outbox, .faults(network)], transport: recorder)
+        let client = Client(baseURL: apiURL, interceptors: [outbox, network], transport: recorder)
         for text in ["one", "two", "three"] {
             let fields: HTTPFields = [.authorization: "Bearer secret"]
             let order = HTTPRequest(method: .post, url: apiURL, headerFields: fields, body: HTTPBody(text))
@@ -104,7 +105,7 @@ private final class Recorder: Transport {
             clock.advance(by: .seconds(1))
         }
         try await #require(throws: TransportError.self) { try await outbox.sendAll(with: client) }
-        network.isOn = false
+        isOffline.value = false
         try await outbox.sendAll(with: client)
         try await outbox.sendAll(with: client)
         #expect(
@@ -120,14 +121,15 @@ private final class Recorder: Transport {
         let folder = try TemporaryFolder()
         let clock = ManualClock()
         let outbox = OutboxInterceptor(folder: folder.url.appending(path: "outbox"), time: .manual(clock))
-        let network = FaultSwitch(.failure(.offline))
+        let isOffline = Shared(true)
+        let network: AnyInterceptor = .faults(.failure(.offline)) { isOffline.value }
         // Answers an order with the status that is its content.
         let statuses = Shared<[Int: Int]>([400: 400, 409: 409, 200: 200])
         let recorder = Recorder { request in
             let order = Int(String(decoding: request.body.bytes ?? Data(), as: UTF8.self)) ?? 0
             return HTTPResponse(status: HTTPResponse.Status(integerLiteral: statuses.value[order] ?? 500))
         }
-        let client = Client(baseURL: apiURL, interceptors: [outbox, .faults(network)], transport: recorder)
+        let client = Client(baseURL: apiURL, interceptors: [outbox, network], transport: recorder)
         // The folder doesn't exist yet.
         try await outbox.sendAll(with: client)
         for order in ["400", "409", "200"] {
@@ -137,7 +139,7 @@ private final class Recorder: Transport {
         }
         let damaged = folder.url.appending(path: "outbox/0-damaged.json")
         try Data("{".utf8).write(to: damaged)
-        network.isOn = false
+        isOffline.value = false
         async let other: Void = outbox.sendAll(with: client)
         try await outbox.sendAll(with: client)
         try await other

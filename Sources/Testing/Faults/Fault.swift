@@ -12,11 +12,10 @@ public import Interceptors
 /// ```
 /// Faults look like those of a real network to the rest of the chain: the same statuses, the same error codes, and streams that
 /// end with an error.
-public struct Fault: Sendable, Hashable {
-    enum Kind: Sendable, Hashable {
+public struct Fault: Sendable {
+    enum Kind: Sendable {
         case latency(ClosedRange<Duration>)
-        case status(HTTPResponse.Status)
-        case captivePortal
+        case answer(StubAnswer)
         case failure(HTTPErrorCode)
         case reset
         case timeout
@@ -27,9 +26,9 @@ public struct Fault: Sendable, Hashable {
     /// The share of the matching requests, from 0 to 100.
     private(set) var percent = 100.0
     /// The maximum number of requests.
-    private(set) var limit: Int?
-    private var method: HTTPRequest.Method?
-    private var pattern: String?
+    private(set) var limit = Int.max
+    /// The requests that the fault is for; `nil` for all.
+    private(set) var scope: StubScope?
 
     private init(_ kind: Kind) { self.kind = kind }
 }
@@ -48,9 +47,17 @@ extension Fault {
         Self(.latency(range.clamped(to: .zero...Stopwatch.farthest)))
     }
 
+    /// An answer instead of the server's. The request isn't sent.
+    ///
+    /// ```swift
+    /// let loginPage = #"<form action="/login"><input name="room"></form>"#
+    /// let captivePortal: Fault = .answer(.text(loginPage, headers: [.contentType: "text/html"]))
+    /// ```
+    public static func answer(_ answer: StubAnswer) -> Self { Self(.answer(answer)) }
+
     /// A response with this status and without content. The request isn't sent.
     ///
-    /// A 401 has the challenge `Bearer` in `WWW-Authenticate` (RFC 9110 §11.6.1).
+    /// A 401 has the challenge `Bearer` in `WWW-Authenticate` (RFC 9110 §11.6.1): `.status(401).times(1)` rejects a token once.
     ///
     /// - Precondition: the status isn't 1xx, because a transport returns only final responses (RFC 9110 §15.2).
     public static func status(_ status: HTTPResponse.Status) -> Self {
@@ -58,20 +65,11 @@ extension Fault {
             status.kind != .informational,
             "A fault's response is a final one: choose a status from 200, not \(status.code)."
         )
-        return Self(.status(status))
+        // RFC 9110 §8.6: a 204 has no Content-Length, and that of a 304 is the length of another response's content.
+        var fields: HTTPFields = status == 204 || status == 304 ? [:] : [.contentLength: "0"]
+        if status == 401 { fields[.wwwAuthenticate] = #"Bearer error="invalid_token""# }
+        return answer(.status(status, headers: fields))
     }
-
-    /// A response with the status 500. The request isn't sent.
-    public static let serverError = status(500)
-
-    /// A 401 for the first request, as if its token had just been revoked. The request isn't sent.
-    public static let unauthorizedOnce = status(401).times(1)
-
-    /// The login page of a Wi-Fi network instead of the server's response: a 200 with HTML. The request isn't sent.
-    ///
-    /// The least polite portals answer this way. A polite portal answers with `.status(511)` (RFC 6585 §6). Most portals can't
-    /// answer a request over https, which fails instead: `.failure(.tlsFailed)`.
-    public static let captivePortal = Self(.captivePortal)
 
     /// An error with this code, such as `.offline` or `.cannotConnect`. The request isn't sent.
     ///
@@ -109,7 +107,7 @@ extension Fault {
     /// The same fault for this many requests, in the order of their arrival; all later ones pass.
     ///
     /// A request counts when the fault is chosen for it, even if its task is then cancelled or its response has no content to
-    /// truncate. Two equal faults count separately. Switching the fault on again starts a new count.
+    /// truncate.
     public func times(_ count: Int) -> Self {
         var fault = self
         fault.limit = max(0, count)
@@ -124,30 +122,7 @@ extension Fault {
     ///     `StubTransport`.
     public func `for`(_ method: HTTPRequest.Method?, _ pattern: String) -> Self {
         var fault = self
-        (fault.method, fault.pattern) = (method, pattern)
+        fault.scope = StubScope(method, pattern)
         return fault
-    }
-
-    /// The requests that the fault is for; `nil` for all.
-    var scope: StubScope? { pattern.map { StubScope(method, $0) } }
-}
-
-extension Fault: CustomStringConvertible {
-    /// The fault in a few words, such as `status 503 for POST /orders/** (20 %)`.
-    public var description: String {
-        let scope = scope.map { " for \($0)" } ?? ""
-        let share = percent < 100 ? " (\(percent) %)".replacing(".0 %", with: " %") : ""
-        return "\(name)\(scope)\(share)" + (limit.map { $0 == 1 ? ", once" : ", \($0) times" } ?? "")
-    }
-
-    private var name: String {
-        switch kind {
-        case .latency(let range) where range.lowerBound == range.upperBound: "latency of \(range.lowerBound.logged)"
-        case .latency(let range): "latency of \(range.lowerBound.logged) to \(range.upperBound.logged)"
-        case .status(let status): "status \(status.code)"
-        case .captivePortal: "captive portal"
-        case .failure(let code): "\(code)"
-        case .reset, .timeout, .truncation: "\(kind)"
-        }
     }
 }

@@ -1,32 +1,40 @@
 internal import Foundation
 
 /// The waits of one exchange, on its transport's clock and within its request's time limits.
-struct StubPace: Sendable {
-    let clock: any Clock<Duration>
-    let timeouts: Timeouts?
-    let request: HTTPRequest
-    private var elapsed: Duration
+package struct StubPace: Sendable {
+    private typealias Limit = (kind: TimeLimits.Limit, length: Duration, remaining: Duration)
 
-    init(clock: any Clock<Duration>, request: HTTPRequest) {
+    private let clock: any Clock<Duration>
+    private let timeouts: Timeouts?
+    private let request: HTTPRequest
+    /// The end of an error's text.
+    private let remark: String
+    /// The time that is charged to the limit of the whole call.
+    package var elapsed: Duration
+
+    package init(clock: any Clock<Duration>, request: HTTPRequest, remark: String = "") {
         self.clock = clock
         self.timeouts = request.context.timeouts
         elapsed = timeouts?.spent ?? .zero
         self.request = request
+        self.remark = remark
     }
 
-    private var limit: Duration? {
-        [timeouts?.idle, timeouts?.total.map { $0 - elapsed }].compactMap(\.self).min()
+    private var limit: Limit? {
+        let idle: Limit? = timeouts?.idle.map { (.idle, $0, $0) }
+        let total: Limit? = timeouts?.total.map { (.total, $0, $0 - elapsed) }
+        return [idle, total].compactMap(\.self).min { $0.remaining < $1.remaining }
     }
 
-    mutating func wait(_ duration: Duration) async throws {
+    package mutating func wait(_ duration: Duration) async throws {
         guard duration > .zero else { return }
-        if let limit, limit < duration { try await end(after: limit) }
+        if let limit, limit.remaining < duration { try await end(at: limit) }
         try await clock.sleep(for: duration)
         elapsed += duration
     }
 
     /// Waits until the task is cancelled or a time limit passes.
-    func waitForever() async throws -> HTTPResponse {
+    package func waitForever() async throws -> HTTPResponse {
         try await limit {
             let (silence, end) = AsyncStream.makeStream(of: Never.self)
             defer { end.finish() }
@@ -41,19 +49,15 @@ struct StubPace: Sendable {
         return try await withThrowingTaskGroup(of: Value.self) { group in
             defer { group.cancelAll() }
             group.addTask { try await make() }
-            group.addTask { try await end(after: limit) }
+            group.addTask { try await end(at: limit) }
             while let value = try await group.next() { return value }
             throw CancellationError()
         }
     }
 
-    private func end(after limit: Duration) async throws -> Never {
-        try await clock.sleep(for: max(.zero, limit))
-        throw TransportError(
-            .timedOut,
-            "The stub's answer takes longer than the request's time limit.",
-            request: request
-        )
+    private func end(at limit: Limit) async throws -> Never {
+        try await clock.sleep(for: max(.zero, limit.remaining))
+        throw TransportError(.timedOut, limit.kind.message(after: limit.length) + remark, request: request)
     }
 }
 

@@ -80,7 +80,7 @@ extension ConformingInterceptor {
         Self("hedge") { world, _ in .hedge(after: .milliseconds(300), time: world.time) },
         Self("circuitBreaker") { world, _ in .circuitBreaker(time: world.time) },
         Self("faults, switched off") { world, _ in
-            .faults(FaultSwitch(.reset, .latency(.seconds(1)), isOn: false), time: world.time)
+            .faults(.reset, .latency(.seconds(1)), time: world.time) { false }
         },
         Self("faults that wait", except: ["noWaitOutlastsTheDeadline"]) { world, _ in
             .faults(.latency(.seconds(1)), time: world.time)

@@ -45,18 +45,18 @@ import Testing
 
     @Test func chainWithInjectedFaults() async throws {
         try await Simulation(seeds: Self.seeds) { world in
-            let faults = FaultSwitch(
+            let faults: AnyInterceptor = .faults(
                 .latency(.milliseconds(1) ... .seconds(2)).percent(50),
                 .status(503).percent(10),
-                .captivePortal.percent(10),
+                .answer(.text("<h1>Sign in</h1>", headers: [.contentType: "text/html"])).percent(10),
                 .reset.percent(10),
                 .truncation.percent(10),
                 .timeout.percent(5),
-                .failure(.offline).percent(5)
+                .failure(.offline).percent(5),
+                time: world.time
             )
             return world.client(interceptors: [
-                .retry(3, time: world.time), .hedge(after: .seconds(1), time: world.time),
-                .faults(faults, time: world.time),
+                .retry(3, time: world.time), .hedge(after: .seconds(1), time: world.time), faults,
             ])
         }.run()
     }

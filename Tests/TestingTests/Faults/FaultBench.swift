@@ -22,7 +22,7 @@ struct FaultBench {
         seed: UInt64 = 1,
         changing change: (inout HTTPRequest) throws -> Void = { _ in }
     ) async throws -> HTTPResponse {
-        try await send(.faults(FaultSwitch(faults), time: .manual(clock, seed: seed)), changing: change)
+        try await send(interceptor(faults, seed: seed), changing: change)
     }
 
     func send(
@@ -32,6 +32,10 @@ struct FaultBench {
         var request = HTTPRequest(url: apiURL)
         try change(&request)
         return try await InterceptorChain([faults], transport: recorder).send(request)
+    }
+
+    private func interceptor(_ faults: [Fault], seed: UInt64 = 1) -> AnyInterceptor {
+        AnyInterceptor(FaultsInterceptor(plan: FaultPlan(faults), isOn: { true }, time: .manual(clock, seed: seed)))
     }
 
     func code(
@@ -46,7 +50,7 @@ struct FaultBench {
         changing change: (inout HTTPRequest) throws -> Void = { _ in }
     ) async throws -> TransportError? {
         do {
-            _ = try await send(.faults(FaultSwitch(faults), time: .manual(clock, seed: 1)), changing: change)
+            _ = try await send(interceptor(faults), changing: change)
             return nil
         } catch let error as TransportError {
             #expect(error.message.contains("injected"))

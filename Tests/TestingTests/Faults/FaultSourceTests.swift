@@ -9,15 +9,15 @@ import Testing
         try paths.map { HTTPRequest(url: try url("https://api.example.com\($0)")) }
     }
 
-    private func fates(_ faults: FaultSwitch, _ requests: [HTTPRequest], seed: UInt64 = 1) -> [Fault?] {
+    private func fates(_ faults: FaultPlan, _ requests: [HTTPRequest], seed: UInt64 = 1) -> [Bool] {
         let random = RandomSource.seeded(seed)
-        return requests.map { faults.plan(for: $0, random: random)?.fault }
+        return requests.map { faults.next(for: $0, random: random) != nil }
     }
 
     @Test func theSourceOfTimeChooses() throws {
         let requests = [HTTPRequest](repeating: try #require(try requests("/a").first), count: 50)
         let kinds = { (seed: UInt64) in
-            fates(FaultSwitch(.reset.percent(50)), requests, seed: seed).map { $0 == nil }
+            fates(FaultPlan([.reset.percent(50)]), requests, seed: seed)
         }
         #expect(kinds(5) == kinds(5))
         #expect(kinds(5) != kinds(6))

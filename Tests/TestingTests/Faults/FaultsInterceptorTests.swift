@@ -14,13 +14,21 @@ import Testing
         #expect(bench.recorder.requests.count == 1)
     }
 
+    @Test func faultsAreSwitchedAtRunTime() async throws {
+        let isOn = Shared(false)
+        let faults = AnyInterceptor.faults(.status(503), time: .manual(bench.clock)) { isOn.value }
+        for (isOnNow, status) in [(false, 200), (true, 503), (false, 200)] as [(Bool, HTTPResponse.Status)] {
+            isOn.value = isOnNow
+            #expect(try await bench.send(faults).status == status)
+        }
+    }
+
     @Test func aStatusAnswersWithoutSending() async throws {
         let response = try await bench.send(.status(503))
         #expect(response.status == 503)
         #expect(response.url == apiURL)
         #expect(response.headerFields[.contentLength] == "0")
         #expect(bench.recorder.requests.isEmpty)
-        #expect(try await bench.send(.serverError).status == 500)
     }
 
     @Test(arguments: [204, 304] as [HTTPResponse.Status])
@@ -30,34 +38,33 @@ import Testing
         #expect(!response.headerFields.contains(.contentLength))
     }
 
-    @Test func unauthorizedOnceRejectsTheFirstRequestWithAChallenge() async throws {
-        let faults = AnyInterceptor.faults(.unauthorizedOnce, time: .manual(bench.clock))
+    @Test func aRejectionOfTheFirstRequestHasAChallenge() async throws {
+        let faults = AnyInterceptor.faults(.status(401).times(1), time: .manual(bench.clock))
         let response = try await bench.send(faults)
         #expect(response.status == 401)
         #expect(response.headerFields[.wwwAuthenticate]?.hasPrefix("Bearer") == true)
         #expect(try await bench.send(faults).status == 200)
     }
 
-    @Test func aCaptivePortalAnswersWithHTML() async throws {
-        let buffered = try await bench.send(.captivePortal)
+    private static let page = "<h1>Sign in to use this network</h1>"
+    private static let portal = Fault.answer(.text(page, headers: [.contentType: "text/html"]))
+
+    @Test func anAnswerComesInsteadOfTheServers() async throws {
+        let buffered = try await bench.send(Self.portal)
         #expect(buffered.status == 200)
-        #expect(buffered.headerFields[.contentType] == "text/html; charset=utf-8")
-        #expect(buffered.headerFields[.cacheControl] == "no-store")
-        let page = try #require(buffered.body.bytes)
-        #expect(String(decoding: page, as: UTF8.self).contains("Sign in"))
-        let streamed = try await bench.send(.captivePortal) { $0.context.responseBody = .streamed }
+        #expect(buffered.url == apiURL)
+        #expect(buffered.headerFields[.contentType] == "text/html")
+        #expect(buffered.body.bytes == Data(Self.page.utf8))
+        let streamed = try await bench.send(Self.portal) { $0.context.responseBody = .streamed }
         #expect(streamed.body.isUnreadStream)
-        #expect(try await streamed.body.collect(upTo: 10_000) == page)
-        #expect(buffered.headerFields[.contentLength] == "\(page.count)")
-        let head = try await bench.send(.captivePortal) { $0.method = .head }
-        #expect(head.body.isEmpty)
-        #expect(head.headerFields[.contentLength] == "\(page.count)")
+        #expect(try await streamed.body.collect(upTo: 10_000) == Data(Self.page.utf8))
+        #expect(try await bench.send(Self.portal) { $0.method = .head }.body.isEmpty)
         #expect(bench.recorder.requests.isEmpty)
     }
 
-    @Test func aPageBeyondTheLimitOfABufferedResponseFails() async throws {
+    @Test func anAnswerBeyondTheLimitOfABufferedResponseFails() async throws {
         await #expect {
-            try await bench.send(.captivePortal) { $0.context.responseBody = .buffered(upTo: 10) }
+            try await bench.send(Self.portal) { $0.context.responseBody = .buffered(upTo: 10) }
         } throws: {
             let error = $0 as? TransportError
             return error?.code == .bodyTooLarge && error?.request?.url == apiURL.absoluteString
@@ -100,7 +107,7 @@ import Testing
 
     @Test func theJournalNotesEachFault() async throws {
         let journal = Journal()
-        for fault in [Fault.status(503), .failure(.offline), .reset, .truncation, .captivePortal] {
+        for fault in [Fault.status(503), .failure(.offline), .reset, .truncation] {
             let client = Client(
                 baseURL: apiURL,
                 interceptors: [.faults(fault)],
@@ -112,9 +119,8 @@ import Testing
         let notes = journal.calls.flatMap { $0.root?.notes ?? [] }.map(\.description)
         #expect(
             notes == [
-                "fault: status 503 instead of sending", "fault: offline instead of sending",
+                "fault: 503 Service Unavailable, 0 bytes instead of sending", "fault: offline instead of sending",
                 "fault: reset: the response is lost", "fault: truncation: a part of the content is lost",
-                "fault: captive portal instead of sending",
             ]
         )
     }
