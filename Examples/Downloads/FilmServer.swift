@@ -55,7 +55,7 @@ final class FilmServer: Sendable {
     }
 
     /// Answers a range only if `If-Range` names the present version.
-    private static func response(to request: MockServer.Request, _ version: Int, isCut: Bool) -> MockResponse {
+    private static func response(to request: MockServer.Request, _ version: Int, isCut: Bool) -> StubAnswer {
         let tag = "\"v\(version)\""
         var lines = ["ETag: \(tag)", "Accept-Ranges: bytes"]
         var (start, status) = (0, "200 OK")
@@ -66,8 +66,8 @@ final class FilmServer: Sendable {
         lines.append("Content-Length: \(length - start)")
         let head = (["HTTP/1.1 \(status)"] + lines + ["", ""]).joined(separator: "\r\n")
         let content = film(version).dropFirst(start)
-        guard isCut else { return MockResponse(steps: [.send(head), .send(Data(content))]) }
-        return MockResponse(steps: [.send(head), .send(Data(content.prefix(1_000_000))), .close])
+        guard isCut else { return StubAnswer(steps: [.send(head), .send(Data(content))]) }
+        return StubAnswer(steps: [.send(head), .send(Data(content.prefix(1_000_000))), .close])
     }
 
     /// The number in a range such as `bytes=1000000-`.

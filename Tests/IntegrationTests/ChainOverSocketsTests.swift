@@ -19,7 +19,7 @@ import Testing
     init() throws {
         server = try MockServer()
         server.on(.get, "/v1/users/*") { request in
-            guard request.headerFields[.authorization] == "Bearer fresh" else { return MockResponse.status(401) }
+            guard request.headerFields[.authorization] == "Bearer fresh" else { return StubAnswer.status(401) }
             guard request.path.hasSuffix("/42") else { return .json(#"{"code":404,"message":"No such user."}"#) }
             return .json(#"{"code":200,"object":{"id":42,"name":"Ada"},"message":"OK"}"#)
         }

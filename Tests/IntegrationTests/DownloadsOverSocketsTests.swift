@@ -47,7 +47,7 @@ import Testing
             }
             if number > 1 { return .status(200, headers: fields, body: film) }
             let head = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nAccept-Ranges: bytes\r\nContent-Length: 1000\r\n\r\n"
-            return MockResponse(steps: [.send(head), .send(film.prefix(400)), .close])
+            return StubAnswer(steps: [.send(head), .send(film.prefix(400)), .close])
         }
         let folder = try TemporaryFolder()
         let client = Client(baseURL: server.url, interceptors: [.validateStatus()])

@@ -49,7 +49,7 @@ import Testing
 
     @Test func uploadOfAnySizeTakesNoMemory() async throws {
         let server = try MockServer(bodyLimit: 2 << 30, keptBodyLimit: 0)
-        server.on(.put, "/") { MockResponse.status(200, body: "\($0.bodyLength)") }
+        server.on(.put, "/") { StubAnswer.status(200, body: "\($0.bodyLength)") }
         try await Self.probe("upload", "\(FullLoad.isOn ? 1 << 30 : 256 << 20)", server.url.absoluteString + "/")
     }
 

@@ -15,7 +15,7 @@ import Testing
 
     private var client: Client { Client(baseURL: server.url, interceptors: [.validateStatus()]) }
 
-    private func pausing(_ events: String) -> MockResponse {
+    private func pausing(_ events: String) -> StubAnswer {
         .stream([Data(events.utf8), Data("data: never\n\n".utf8)], every: .seconds(1_000), headers: type)
     }
 
@@ -44,7 +44,7 @@ import Testing
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
         let size = String(chunk.utf8.count, radix: 16)
         server.enqueue(
-            MockResponse(steps: [.send("\(head)\(size)\r\n\(chunk)\r\n"), .close]),
+            StubAnswer(steps: [.send("\(head)\(size)\r\n\(chunk)\r\n"), .close]),
             .stream([Data("data: b\n\n".utf8)], headers: type),
             .status(204)
         )

@@ -98,7 +98,7 @@ import Testing
     @Test func theServerSeesTheRequestAndHintsEarly() async throws {
         let server = try MockServer()
         server.on(.put, "/films/*") { request in
-            let answer: MockResponse = request.text == "Heat" ? .status(201) : .status(400)
+            let answer: StubAnswer = request.text == "Heat" ? .status(201) : .status(400)
             return answer.preceded(byInterim: 103, headers: [.link: "</style.css>; rel=preload"])
         }
         let (hints, hint) = AsyncStream.makeStream(of: Int.self)

@@ -134,7 +134,7 @@ struct OutgoingChainTests {
         for transport in Self.transports() {
             let server = try MockServer()
             defer { server.stop() }
-            server.on(nil, "/**") { _ in MockResponse.status(204) }
+            server.on(nil, "/**") { _ in StubAnswer.status(204) }
             let origin = try #require(Origin(server.url))
             let sign = AnyInterceptor.sign(.hmacSHA256(Self.key), origins: [origin])
             let request = HTTPRequest(
@@ -158,7 +158,7 @@ struct OutgoingChainTests {
         for transport in Self.transports() {
             let server = try MockServer()
             defer { server.stop() }
-            server.on(nil, "/**") { _ in MockResponse.status(204) }
+            server.on(nil, "/**") { _ in StubAnswer.status(204) }
             let origin = try #require(Origin(server.url))
             let signer: RequestSigner = .awsV4(region: "r", service: service) { Self.credentials }
             let date = Date(timeIntervalSince1970: 1_440_938_160)
@@ -188,10 +188,10 @@ struct OutgoingChainTests {
             defer { server.stop() }
             server.on(nil, "/**") { request in
                 guard let field = request.headerFields[.authorization] else {
-                    return MockResponse.status(401, headers: [.wwwAuthenticate: "Digest realm=r, nonce=n, qop=auth"])
+                    return StubAnswer.status(401, headers: [.wwwAuthenticate: "Digest realm=r, nonce=n, qop=auth"])
                 }
                 let parameters = Challenge.parameters(in: String(field.dropFirst("Digest ".count)))
-                return MockResponse.status(parameters["uri"] == request.target ? 200 : 400)
+                return StubAnswer.status(parameters["uri"] == request.target ? 200 : 400)
             }
             let auth = AnyInterceptor.digestAuth(
                 username: "u",

@@ -77,7 +77,7 @@ import Testing
 
     @Test func anUploadThatIsReadToItsEndDiscardsNothing() async throws {
         let server = try MockServer()
-        server.on(.put, "/") { request in MockResponse.status(200, body: "\(request.bodyLength)") }
+        server.on(.put, "/") { request in StubAnswer.status(200, body: "\(request.bodyLength)") }
         let stub = StubTransport()
         stub.enqueue(.status(200))
         for transport in Self.transports.dropLast() + [stub] {
@@ -99,7 +99,7 @@ import Testing
         let source = Source()
         server.on(.put, "/early", readsBody: false) { [given = source.given] _ in
             await given.opened()
-            return MockResponse.status(413, body: "too large")
+            return StubAnswer.status(413, body: "too large")
         }
         let transport = CurlTransport()
         let request = try makeRequest(server, "/early", .put, body: source.body, responseBody: mode)
@@ -112,7 +112,7 @@ import Testing
 
     @Test func anUploadThatWasAnsweredBeforeItsSourceSaidThatThisWasAllDiscardsNothing() async throws {
         let server = try MockServer()
-        server.on(.put, "/") { request in MockResponse.status(200, body: "\(request.bodyLength)") }
+        server.on(.put, "/") { request in StubAnswer.status(200, body: "\(request.bodyLength)") }
         let (stream, continuation) = AsyncStream<Data>.makeStream()
         continuation.yield(Data("all"))
         let discards = Notes<Void>()

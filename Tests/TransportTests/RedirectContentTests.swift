@@ -10,7 +10,7 @@ import Testing
     struct Fault: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let code: HTTPErrorCode
-        let steps: [MockResponse.Step]
+        let steps: [MockServer.Step]
 
         init(_ name: String, _ code: HTTPErrorCode, _ fields: String, _ content: Data, closes: Bool = false) {
             testDescription = name
@@ -58,7 +58,7 @@ import Testing
     }
 
     private func expectFollowed(_ fault: Fault, over transport: any Transport) async throws {
-        server.on(.get, "/a") { _ in MockResponse(steps: fault.steps) }
+        server.on(.get, "/a") { _ in StubAnswer(steps: fault.steps) }
         server.on(.get, "/next", .status(200, body: "next"))
         let error = try await failure { try await transport.send(request(isFollowed: false)) }
         #expect(error.code == fault.code, "\(error)")
@@ -83,7 +83,7 @@ import Testing
     /// test, and the sentence about it in the documentation.
     @Test(arguments: broken)
     func onLinuxURLSessionShowsNoRedirectWhoseContentBreaks(fault: Fault) async throws {
-        server.on(.get, "/a") { _ in MockResponse(steps: fault.steps) }
+        server.on(.get, "/a") { _ in StubAnswer(steps: fault.steps) }
         let transport = URLSessionTransport(timeouts: Timeouts(idle: nil))
         await #expect(throws: TransportError.self) { try await transport.send(request()) }
     }
@@ -142,13 +142,13 @@ extension RedirectContentTests {
         "HTTP/1.1 302 Found\r\nLocation:", "HTTP/1.1 201 Created\r\nLocation: /next",
     ])
     func contentOfAnyOtherResponseIsReadAndItsFaultEndsTheCall(head: String) async throws {
-        server.on(.get, "/a") { _ in MockResponse(steps: [.send("\(head)\r\nContent-Length: 9\r\n\r\nhalf"), .close]) }
+        server.on(.get, "/a") { _ in StubAnswer(steps: [.send("\(head)\r\nContent-Length: 9\r\n\r\nhalf"), .close]) }
         let transport = Self.transport()
         #expect(try await failure { try await transport.send(request()) }.code == .truncated)
         await transport.shutDown()
     }
 
-    private static let stalled = MockResponse(steps: [
+    private static let stalled = StubAnswer(steps: [
         .send("HTTP/1.1 308 Permanent Redirect\r\nLocation: /next\r\nContent-Length: 9\r\n\r\nhalf"), .waitForever,
     ])
 

@@ -13,7 +13,7 @@ extension UploadServer {
             return MockServer.Intake(interims: admission.interims, limit: admission.cut) { [self] request, isCut in
                 let answer = store.withLock { $0.answer(head, admission, request.body, isCut: isCut) }
                 // A reset could overtake a 104. After a cut, the connection ends in order, as after a last response.
-                guard let answer else { return isCut ? MockResponse(steps: []) : .closeBeforeHead }
+                guard let answer else { return isCut ? StubAnswer(steps: []) : .closeBeforeHead }
                 return .status(answer.status, headers: answer.fields, body: answer.body)
             }
         }

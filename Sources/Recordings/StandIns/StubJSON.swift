@@ -137,6 +137,7 @@ extension StubAnswer {
         guard interims.isEmpty, trailers?.isEmpty ?? true else {
             throw refusal("interim responses and trailers have no form as JSON.")
         }
+        guard onConnection == nil else { throw refusal("it needs a server's connection.") }
         var members: [OrderedJSON.Member] = []
         if status != 200 { members.append(("status", .integer(status.code))) }
         if !headerFields.isEmpty {

@@ -11,12 +11,14 @@ struct ChunkedDecoder {
     }
 
     private var state = State.size
-    // The current line so far, including a CR.
-    private var line: [UInt8] = []
+    private var lines: LineReader
     private var trailerSize = 0
     private let lineLimit: Int
 
-    init(lineLimit: Int) { self.lineLimit = lineLimit }
+    init(lineLimit: Int) {
+        self.lineLimit = lineLimit
+        lines = LineReader(limit: lineLimit, tooLong: BadRequest("A line of the chunked coding is over the limit."))
+    }
 
     /// Whether the content is complete.
     var isDone: Bool { if case .done = state { true } else { false } }
@@ -33,7 +35,7 @@ struct ChunkedDecoder {
         while !rest.isEmpty {
             switch state {
             case .size:
-                guard let size = try Self.size(takeLine(&rest)) else { continue }
+                guard let size = try Self.size(lines.next(from: &rest)) else { continue }
                 state = size == 0 ? .trailers : .data(left: size)
             case .data(let left):
                 let piece = rest.prefix(left)
@@ -41,12 +43,12 @@ struct ChunkedDecoder {
                 rest = rest.dropFirst(piece.count)
                 state = piece.count == left ? .dataEnd : .data(left: left - piece.count)
             case .dataEnd:
-                guard let end = try takeLine(&rest) else { continue }
+                guard let end = try lines.next(from: &rest) else { continue }
                 guard end.isEmpty else { throw BadRequest("A chunk is longer than its size says.") }
                 state = .size
             case .trailers:
                 // The fields are checked and dropped.
-                guard let line = try takeLine(&rest) else { continue }
+                guard let line = try lines.next(from: &rest) else { continue }
                 guard !line.isEmpty else {
                     state = .done
                     continue
@@ -59,22 +61,6 @@ struct ChunkedDecoder {
             }
         }
         return bytes.count
-    }
-
-    // Returns the line without its CR LF once complete; until then `nil`.
-    private mutating func takeLine(_ rest: inout ArraySlice<UInt8>) throws(BadRequest) -> [UInt8]? {
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "\n") {
-                guard line.popLast() == UInt8(ascii: "\r") else {
-                    throw BadRequest("A line of the chunked coding does not end in CR LF (RFC 9112 §7.1).")
-                }
-                defer { line = [] }
-                return line
-            }
-            line.append(byte)
-            guard line.count <= lineLimit else { throw BadRequest("A line of the chunked coding is over the limit.") }
-        }
-        return nil
     }
 
     private static func size(_ line: [UInt8]?) throws(BadRequest) -> Int? {

@@ -1,17 +1,15 @@
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#endif
+internal import Foundation
 
 /// The server's system calls, under names that no method shadows.
 enum Descriptors {
     // SOCK_STREAM has different types in glibc and elsewhere, but always the value 1.
     private static let streamSocket: Int32 = 1
+    // Writing to a closed connection returns an error instead of ending the process. Darwin has a socket option for it.
+    #if canImport(Darwin)
+    private static let sendFlags: Int32 = 0
+    #else
+    private static let sendFlags = Int32(MSG_NOSIGNAL)
+    #endif
 
     /// Creates a socket that listens on a port of 127.0.0.1; 0 stands for an ephemeral one.
     static func listen(on port: UInt16) throws -> (descriptor: Int32, port: UInt16) {
@@ -23,7 +21,7 @@ enum Descriptors {
             if port != 0 { set(descriptor, level: SOL_SOCKET, option: SO_REUSEADDR, to: Int32(1)) }
             try bind(descriptor, to: port)
             // A long backlog queues a burst of clients instead of refusing them.
-            try check(listenCall(descriptor, 1024), "listen")
+            try check(Foundation.listen(descriptor, 1024), "listen")
             return (descriptor, try self.port(of: descriptor))
         } catch {
             close(descriptor)
@@ -33,7 +31,7 @@ enum Descriptors {
 
     /// The next connection, or `nil` if none is waiting any more.
     static func accept(on listener: Int32) -> Int32? {
-        let descriptor = acceptCall(listener)
+        let descriptor = Foundation.accept(listener, nil, nil)
         guard descriptor >= 0 else { return nil }
         prepare(descriptor)
         set(descriptor, level: Int32(IPPROTO_TCP), option: TCP_NODELAY, to: Int32(1))
@@ -46,12 +44,12 @@ enum Descriptors {
     /// Creates a pipe whose ends don't block.
     static func pipe() throws -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [-1, -1]
-        guard pipeCall(&ends) == 0 else { throw MockServerError("open a pipe", code: errno) }
+        guard Foundation.pipe(&ends) == 0 else { throw MockServerError("open a pipe", code: errno) }
         ends.forEach(prepare)
         return (ends[0], ends[1])
     }
 
-    static func close(_ descriptor: Int32) { closeCall(descriptor) }
+    static func close(_ descriptor: Int32) { _ = Foundation.close(descriptor) }
 
     /// Makes closing the socket send a reset instead of an orderly end.
     static func resetOnClose(_ descriptor: Int32) {
@@ -73,7 +71,7 @@ enum Descriptors {
     /// Reads and drops all bytes that ``signal(_:)`` wrote.
     static func drain(_ descriptor: Int32) {
         var bytes = [UInt8](repeating: 0, count: 64)
-        while readCall(descriptor, &bytes, bytes.count) > 0 {}
+        while Foundation.read(descriptor, &bytes, bytes.count) > 0 {}
     }
 
     static func receive(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
@@ -88,7 +86,7 @@ enum Descriptors {
 
     static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Transfer {
         while true {
-            let count = sendCall(descriptor, bytes.baseAddress, bytes.count)
+            let count = Foundation.send(descriptor, bytes.baseAddress, bytes.count, sendFlags)
             if count >= 0 { return .moved(count) }
             if errno == EINTR { continue }
             return errno == EAGAIN || errno == EWOULDBLOCK ? .wait(Int16(POLLOUT)) : .failed
@@ -123,7 +121,7 @@ enum Descriptors {
         address.sin_port = port.bigEndian
         let result = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bindCall(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                Foundation.bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
         try check(result, port == 0 ? "bind to 127.0.0.1" : "bind to port \(port) of 127.0.0.1")
@@ -143,22 +141,3 @@ enum Descriptors {
         guard result == 0 else { throw MockServerError(action, code: errno) }
     }
 }
-
-// Wrappers, because the functions above have the names of these system calls.
-private func closeCall(_ descriptor: Int32) { _ = close(descriptor) }
-private func readCall(_ descriptor: Int32, _ bytes: inout [UInt8], _ count: Int) -> Int {
-    read(descriptor, &bytes, count)
-}
-private func acceptCall(_ listener: Int32) -> Int32 { accept(listener, nil, nil) }
-private func pipeCall(_ ends: inout [Int32]) -> Int32 { pipe(&ends) }
-private func bindCall(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32 {
-    bind(descriptor, address, length)
-}
-private func sendCall(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-    #if canImport(Darwin)
-    send(descriptor, bytes, count, 0)
-    #else
-    send(descriptor, bytes, count, Int32(MSG_NOSIGNAL))
-    #endif
-}
-private func listenCall(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }

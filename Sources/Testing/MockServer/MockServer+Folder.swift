@@ -45,7 +45,7 @@ extension MockServer {
         port: Int,
         keepsRequests: Bool = true,
         time: TimeSource = .system,
-        answer: @escaping @Sendable (Request) async -> MockResponse
+        answer: @escaping @Sendable (Request) async -> StubAnswer
     ) throws {
         guard let port = UInt16(exactly: port) else { throw MockServerError("listen on port \(port)", code: EINVAL) }
         let limits = Limits(head: 64 << 10, body: 1 << 30, keptBody: 64 << 20)
@@ -61,7 +61,7 @@ extension MockServer {
 /// A folder's response to a request that a server received.
 package struct FolderResponse: Sendable {
     /// The response.
-    package let response: MockResponse
+    package let response: StubAnswer
     /// The status of the response; `nil` if the connection ends without one.
     package let status: Int?
     /// The file that the response comes from; `nil` if there is none.
@@ -78,8 +78,10 @@ package struct FolderResponse: Sendable {
         }
         do {
             let found = try await answers.answer(to: sent, target: request.pathAndQuery)
-            let response = try await MockResponse(found.answer, to: sent)
-            self.init(response, found.answer.status.code, file: found.file, nil)
+            var answer = found.answer.withFramingOfServer(answering: request.method)
+            // Opened here, where a problem is reported.
+            if case .file(let file) = answer.content { answer.content = .body(try HTTPBody(file: file)) }
+            self.init(answer, answer.status.code, file: found.file, nil)
         } catch {
             let status: HTTPResponse.Status = (error as? TransportError)?.code == .noStub ? 404 : 500
             let reason = (error as? TransportError)?.message ?? ErrorText.line(error)
@@ -87,7 +89,7 @@ package struct FolderResponse: Sendable {
         }
     }
 
-    private init(_ response: MockResponse, _ status: Int, file: String?, _ problem: String?) {
+    private init(_ response: StubAnswer, _ status: Int, file: String?, _ problem: String?) {
         self.response = response
         self.status = status
         self.file = file
@@ -97,15 +99,14 @@ package struct FolderResponse: Sendable {
 
 extension MockServer.Request {
     /// The target in its origin form, also of a request whose target is a whole URL (RFC 9112 §3.2.2).
-    fileprivate var pathAndQuery: String { query.map { "\(path)?\($0)" } ?? path }
+    var pathAndQuery: String { query.map { "\(path)?\($0)" } ?? path }
 }
 
-extension HTTPRequest {
-    /// A request as a server received it, with its body in memory; `nil` if its target isn't a path.
-    fileprivate init?(_ request: MockServer.Request) {
-        let target = request.pathAndQuery
-        guard request.method != .connect, target.hasPrefix("/"), let url = URL(string: "http://127.0.0.1" + target)
-        else { return nil }
-        self.init(method: request.method, url: url, headerFields: request.headerFields, body: HTTPBody(request.body))
+extension StubAnswer {
+    /// This answer without the fields that frame its content, because a recording has those of another connection.
+    package func withFramingOfServer(answering method: HTTPRequest.Method) -> Self {
+        var answer = self
+        answer.headerFields.removeFraming(keepingLength: method == .head)
+        return answer
     }
 }

@@ -95,7 +95,7 @@ extension MockServer {
     ///     A query in the pattern requires its items; without one, any query matches.
     ///   - readsBody: whether to read the content first. If `false`, the closure gets the request as soon as its head has
     ///     arrived, with an empty body. No `100 Continue` is sent, and the connection is closed after the response. Combined
-    ///     with ``MockResponse/neverAnswer``, an upload stalls.
+    ///     with ``StubAnswer/neverAnswer``, an upload stalls.
     ///   - fileID: the file that messages name; leave it out.
     ///   - line: the line that messages name; leave it out.
     ///   - answer: returns the response. If it throws, the server answers 500 with the error's text. A closure that captures
@@ -106,7 +106,7 @@ extension MockServer {
         readsBody: Bool = true,
         fileID: String = #fileID,
         line: Int = #line,
-        answer: @escaping @Sendable (Request) async throws -> MockResponse
+        answer: @escaping @Sendable (Request) async throws -> StubAnswer
     ) {
         add(StubScope(method, pattern), readsBody, .closure(answer), CodeLocation(fileID: fileID, line: line))
     }
@@ -123,7 +123,7 @@ extension MockServer {
     public func on(
         _ method: HTTPRequest.Method?,
         _ pattern: String,
-        _ response: MockResponse,
+        _ response: StubAnswer,
         readsBody: Bool = true,
         fileID: String = #fileID,
         line: Int = #line
@@ -137,10 +137,10 @@ extension MockServer {
     }
 
     /// Adds responses to the queue. Each answers one request that no route matches.
-    public func enqueue(_ responses: MockResponse...) { enqueue(responses) }
+    public func enqueue(_ responses: StubAnswer...) { enqueue(responses) }
 
     /// Adds responses to the queue. Each answers one request that no route matches.
-    public func enqueue(_ responses: [MockResponse]) { core.update { $0.queue += responses } }
+    public func enqueue(_ responses: [StubAnswer]) { core.update { $0.queue += responses } }
 
     /// Closes all open connections, as a server does with idle ones. The server still accepts new connections.
     public func closeConnections() { core.closeConnections() }

@@ -49,12 +49,12 @@ extension MockServer {
         /// The number of bytes after which the content isn't read any further; `nil` to read all of it.
         var limit: Int?
         /// Returns the response. Gets the request with the content, and whether the limit left any of it unread.
-        var answer: @Sendable (_ request: Request, _ isCut: Bool) -> MockResponse
+        var answer: @Sendable (_ request: Request, _ isCut: Bool) -> StubAnswer
 
         package init(
             interims: [HTTPFields],
             limit: Int?,
-            answer: @escaping @Sendable (_ request: Request, _ isCut: Bool) -> MockResponse
+            answer: @escaping @Sendable (_ request: Request, _ isCut: Bool) -> StubAnswer
         ) {
             (self.interims, self.limit, self.answer) = (interims, limit, answer)
         }

@@ -14,25 +14,31 @@ struct BadRequest: Error, Equatable {
     init(_ reason: String) { self.init(400, reason) }
 }
 
-/// Finds the empty line that ends a head as bytes arrive, reading each byte once.
-struct HeadScanner {
-    private var seen = 0
-    private var lineLength = 0
+/// Collects a line as its bytes arrive.
+struct LineReader {
+    private let limit: Int
+    private let tooLong: BadRequest
+    // The current line so far, including a CR.
+    private var line: [UInt8] = []
 
-    /// The number of bytes up to and including the empty line, or `nil` if it hasn't arrived.
-    ///
-    /// - Parameter bytes: all bytes received so far, including those of earlier calls.
-    mutating func end(of bytes: ArraySlice<UInt8>) throws(BadRequest) -> Int? {
-        for index in (bytes.startIndex + seen)..<bytes.endIndex {
-            seen += 1
-            lineLength += 1
-            guard bytes[index] == UInt8(ascii: "\n") else { continue }
-            // Refused at once: a client with such line endings would otherwise wait forever.
-            guard lineLength > 1, bytes[index - 1] == UInt8(ascii: "\r") else {
-                throw BadRequest("A line ends in LF without CR (RFC 9112 §2.2).")
+    /// - Parameters:
+    ///   - limit: the most bytes of a line.
+    ///   - tooLong: thrown for a longer line.
+    init(limit: Int, tooLong: BadRequest) { (self.limit, self.tooLong) = (limit, tooLong) }
+
+    /// Takes the bytes of the current line, and returns the line without its CR LF once complete; until then `nil`.
+    mutating func next(from rest: inout ArraySlice<UInt8>) throws(BadRequest) -> [UInt8]? {
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "\n") {
+                // Refused at once: a client with such line endings would otherwise wait forever.
+                guard line.popLast() == UInt8(ascii: "\r") else {
+                    throw BadRequest("A line ends in LF without CR; a line must end in CR LF (RFC 9112 §2.2).")
+                }
+                defer { line = [] }
+                return line
             }
-            if lineLength == 2 { return seen }
-            lineLength = 0
+            line.append(byte)
+            guard line.count <= limit else { throw tooLong }
         }
         return nil
     }
@@ -53,12 +59,10 @@ struct RequestHead {
 
     /// Parses a head.
     ///
-    /// - Parameter bytes: the request line, the field lines and the empty line, each including its CR LF.
-    init(_ bytes: some Collection<UInt8>) throws(BadRequest) {
-        var lines = try Self.lines(of: bytes).dropLast()
-        guard let first = lines.popFirst() else { throw BadRequest("There is no request line.") }
-        let line = try RequestLine(first)
-        let fields = try Self.fields(of: lines)
+    /// - Parameter lines: the request line and the field lines, without their CR LF.
+    init(_ lines: [[UInt8]]) throws(BadRequest) {
+        let line = try RequestLine(lines.first ?? [])
+        let fields = try Self.fields(of: lines.dropFirst())
         request = MockServer.Request(
             method: line.method,
             target: line.target,
@@ -103,24 +107,6 @@ struct RequestHead {
             fields.append(field)
         }
         return fields
-    }
-
-    /// The lines of a head or a trailer section, without their CR LF.
-    static func lines(of bytes: some Collection<UInt8>) throws(BadRequest) -> [[UInt8]] {
-        var lines: [[UInt8]] = []
-        var line: [UInt8] = []
-        for byte in bytes {
-            if byte == UInt8(ascii: "\n") {
-                guard line.popLast() == UInt8(ascii: "\r") else {
-                    throw BadRequest("A line ends in LF without CR (RFC 9112 §2.2).")
-                }
-                lines.append(line)
-                line = []
-            } else {
-                line.append(byte)
-            }
-        }
-        return lines
     }
 
     private static func framing(of fields: HTTPFields, isLatest: Bool) throws(BadRequest) -> Framing {

@@ -4,8 +4,8 @@ internal import InterceptorsCore
 struct Route: Sendable {
     enum Answer: Sendable {
         /// A fixed response, which the connection's thread sends without a task.
-        case response(MockResponse)
-        case closure(@Sendable (MockServer.Request) async throws -> MockResponse)
+        case response(StubAnswer)
+        case closure(@Sendable (MockServer.Request) async throws -> StubAnswer)
     }
 
     let scope: StubScope

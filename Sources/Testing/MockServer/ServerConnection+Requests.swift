@@ -14,11 +14,34 @@ extension ServerConnection {
             return try serve(&request, of: head, by: admit(request))
         }
         if readsBody { try readBody(of: head, into: &request) }
-        let response = try answer(to: request, by: route)
+        let answer = try answer(to: request, by: route)
         let isRead = readsBody || head.framing == .length(0)
-        let script = response.script(for: request, keepsAlive: head.keepsAlive && isRead)
+        return try give(answer, to: request, keepsAlive: head.keepsAlive && isRead) && isRead
+    }
+
+    /// Sends an answer. Returns whether another may follow on this connection.
+    private func give(
+        _ answer: StubAnswer,
+        to request: MockServer.Request,
+        keepsAlive: Bool
+    ) throws(Ending) -> Bool {
+        let chosen = answer.isChosen ? try choose(request) { try await answer.chosen(for: request) } : answer
+        let script = chosen.script(for: request, keepsAlive: keepsAlive)
         try perform(script.steps)
-        return script.keepsAlive && isRead
+        return script.keepsAlive
+    }
+
+    /// The answer of a closure, or a 500 with its error.
+    private func choose(
+        _ request: MockServer.Request,
+        _ name: String = "The answer",
+        by closure: @escaping @Sendable () async throws -> StubAnswer
+    ) throws(Ending) -> StubAnswer {
+        try value {
+            do { return try await closure() } catch {
+                return .text("\(name) threw on \(request): \(error)\n", status: 500)
+            }
+        }
     }
 
     /// Answers a request whose content is read as the intake says.
@@ -27,7 +50,7 @@ extension ServerConnection {
         of head: RequestHead,
         by intake: MockServer.Intake
     ) throws(Ending) -> Bool {
-        for fields in intake.interims { try send(MockMessage.head(104, fields)) }
+        for fields in intake.interims { try send(MockContent.head(104, fields)) }
         let isCut: Bool
         do {
             isCut = try !readBody(of: head, into: &request, upTo: intake.limit ?? .max)
@@ -38,12 +61,10 @@ extension ServerConnection {
             throw .peerGone
         }
         server.update { [request] in $0.note(request) }
-        let script = intake.answer(request, isCut).script(for: request, keepsAlive: head.keepsAlive && !isCut)
-        try perform(script.steps)
-        return script.keepsAlive && !isCut
+        return try give(intake.answer(request, isCut), to: request, keepsAlive: head.keepsAlive && !isCut) && !isCut
     }
 
-    private func answer(to request: MockServer.Request, by route: Route?) throws(Ending) -> MockResponse {
+    private func answer(to request: MockServer.Request, by route: Route?) throws(Ending) -> StubAnswer {
         guard let route else {
             let (queued, fallback) = server.update { state in
                 state.note(request)
@@ -56,15 +77,7 @@ extension ServerConnection {
         server.update { $0.note(request) }
         switch route.answer {
         case .response(let response): return response
-        case .closure(let answer):
-            return try value {
-                do {
-                    return try await answer(request)
-                } catch {
-                    let text = "The route \(route) threw on \(request): \(error)\n"
-                    return .text(text, status: 500)
-                }
-            }
+        case .closure(let answer): return try choose(request, "The route \(route)") { try await answer(request) }
         }
     }
 }
@@ -72,26 +85,29 @@ extension ServerConnection {
 extension ServerConnection {
     /// Reads the head of the next request.
     private func readHead() throws(Ending) -> RequestHead {
-        var scanner = HeadScanner()
+        let limit = server.limits.head
+        let tooLarge = BadRequest(431, "The head is over the limit of \(limit) bytes.")
+        var reader = LineReader(limit: limit, tooLong: tooLarge)
+        var (lines, size) = ([[UInt8]](), 0)
         while true {
-            while input.starts(with: Array("\r\n".utf8)) {
+            var rest = input
+            let line = try refusing { () throws(BadRequest) in try reader.next(from: &rest) }
+            size += input.count - rest.count
+            input = rest
+            guard size <= limit else { throw .refused(tooLarge) }
+            guard let line else {
+                try receive()
+                continue
+            }
+            if !line.isEmpty {
+                lines.append(line)
+            } else if !lines.isEmpty {
+                return try refusing { () throws(BadRequest) in try RequestHead(lines) }
+            } else {
                 // Empty lines before a request are skipped (RFC 9112 §2.2).
-                input = input.dropFirst(2)
-                scanner = HeadScanner()
+                size = 0
             }
-            let bytes = input
-            let end = try refusing { () throws(BadRequest) in try scanner.end(of: bytes) }
-            guard (end ?? bytes.count) <= server.limits.head else { throw .refused(headTooLarge) }
-            if let end {
-                input = input.dropFirst(end)
-                return try refusing { () throws(BadRequest) in try RequestHead(bytes.prefix(end)) }
-            }
-            try receive()
         }
-    }
-
-    private var headTooLarge: BadRequest {
-        BadRequest(431, "The head is over the limit of \(server.limits.head) bytes.")
     }
 
     /// Reads the content up to a limit. Returns `false` if the content goes on after it.
@@ -151,11 +167,11 @@ extension ServerConnection {
 
 extension ServerConnection {
     /// Performs the steps of a response.
-    func perform(_ steps: [MockResponse.Step]) throws(Ending) {
+    func perform(_ steps: [MockServer.Step]) throws(Ending) {
         for step in steps { try perform(step) }
     }
 
-    private func perform(_ step: MockResponse.Step) throws(Ending) {
+    private func perform(_ step: MockServer.Step) throws(Ending) {
         switch step.action {
         case .send(let bytes): try send(bytes)
         case .sendRepeatedly(let bytes, let times): try send(bytes, times: times)
@@ -175,7 +191,7 @@ extension ServerConnection {
         let pieces = BodyPieces(body)
         defer { body.discard() }
         while let piece = try value({ await pieces.next() }).get() {
-            if !piece.isEmpty { try send(isChunked ? MockMessage.frame(piece) : piece) }
+            if !piece.isEmpty { try send(isChunked ? MockContent.frame(piece) : piece) }
         }
     }
 

@@ -2,16 +2,6 @@ internal import Foundation
 internal import InterceptorsCore
 internal import Synchronization
 
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#endif
-
 /// Commands to the thread of a connection from other threads.
 final class ConnectionControl: Sendable {
     let wake: WakePipe
@@ -84,7 +74,7 @@ final class ServerConnection {
     }
 
     private func refuse(_ reason: BadRequest) -> Ending {
-        let response = MockResponse.status(reason.status, headers: [.connection: "close"], body: reason.reason + "\n")
+        let response = StubAnswer.status(reason.status, headers: [.connection: "close"], body: reason.reason + "\n")
         do {
             try perform(response.script(for: RequestHead.unreadable, keepsAlive: false).steps)
             return .done

@@ -3,16 +3,6 @@ internal import InterceptorsCore
 internal import InterceptorsMiddlewares
 internal import Synchronization
 
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#endif
-
 /// The running server. Its threads retain the core rather than ``MockServer``, so that the server can be released while they
 /// run.
 final class ServerCore: Sendable {

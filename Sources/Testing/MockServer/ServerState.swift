@@ -11,9 +11,9 @@ struct ServerState: Sendable {
     }
 
     var routes: [Route] = []
-    var queue: [MockResponse] = []
+    var queue: [StubAnswer] = []
     /// Answers what no route and no queued response answers.
-    var fallback: (@Sendable (MockServer.Request) async -> MockResponse)?
+    var fallback: (@Sendable (MockServer.Request) async -> StubAnswer)?
     /// Answers what no route and no queued response answers, and sees the head before the content is read.
     var admit: (@Sendable (MockServer.Request) -> MockServer.Intake)?
     private(set) var requests: [MockServer.Request] = []
@@ -37,7 +37,7 @@ struct ServerState: Sendable {
     }
 
     /// The next response of the queue, or a 404 that lists the routes.
-    mutating func takeQueued(for request: MockServer.Request) -> MockResponse {
+    mutating func takeQueued(for request: MockServer.Request) -> StubAnswer {
         guard queue.isEmpty else {
             queueTaken += 1
             return queue.removeFirst()

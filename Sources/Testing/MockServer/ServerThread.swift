@@ -1,15 +1,5 @@
 internal import Foundation
 
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#endif
-
 /// A thread of the server. A thread may block, which a task must not, and can be joined.
 ///
 /// `@unchecked Sendable` because `pthread_t` is a pointer on Darwin. The pointer only names the thread. Only the caller that

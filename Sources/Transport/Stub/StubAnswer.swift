@@ -7,8 +7,8 @@ public import Foundation
 /// .json(#"{"error":"busy"}"#, status: 503, headers: [.retryAfter: "2"]).delayed(by: .seconds(1))
 /// .failure(TransportError(.timedOut, "Silence."))
 /// ```
-/// The factories have the names and the labels of `MockResponse`, the answer of the module `InterceptorsTesting`'s server. Fields
-/// in `headers:` replace the `Content-Type` that a factory would add.
+/// The module `InterceptorsTesting`'s server gives the same answers, and others that only a connection can give. Fields in
+/// `headers:` replace the `Content-Type` that a factory would add.
 public struct StubAnswer: Sendable {
     /// The content of an answer, as a value, so that a server can send it and a file can hold it.
     package enum Content: Sendable {
@@ -39,6 +39,8 @@ public struct StubAnswer: Sendable {
     /// `nil` if the trailer fields aren't known.
     package var trailers: HTTPFields? = [:]
     package var interims: [InterimResponse] = []
+    /// What a server does with its connection, which nothing in memory can do.
+    package var onConnection: (any Sendable)?
 
     package init(_ content: Content) { self.content = content }
 
@@ -93,6 +95,16 @@ extension StubAnswer {
         Self(status, headers, .body(body))
     }
 
+    /// A response with a status and text, without a `Content-Type` unless the fields have one.
+    public static func status(_ status: HTTPResponse.Status, headers: HTTPFields = [:], body: String) -> Self {
+        Self.status(status, headers: headers, body: HTTPBody(body))
+    }
+
+    /// A response with a status and bytes.
+    public static func status(_ status: HTTPResponse.Status, headers: HTTPFields = [:], body: Data) -> Self {
+        Self.status(status, headers: headers, body: HTTPBody(body))
+    }
+
     /// A response with text in UTF-8, of the type `text/plain; charset=utf-8`.
     ///
     /// - Parameters:
@@ -139,7 +151,7 @@ extension StubAnswer {
             let bytes = try StubContent.json(value, encoder)
             return data(bytes, contentType: "application/json", status: status, headers: headers)
         } catch {
-            return failure(error)
+            return answer { _ in throw error }
         }
     }
 
@@ -225,7 +237,8 @@ extension StubAnswer {
 extension StubAnswer {
     /// The answer in a few words, as a message lists it.
     package var summary: String {
-        switch content {
+        if onConnection != nil { return "an answer over a connection" }
+        return switch content {
         case .body(let body): "\(status), \(body)"
         case .file(let url): "\(status), file \(url.lastPathComponent)"
         case .chunks(let chunks, _): "\(status), a stream of \(chunks.count) chunks"

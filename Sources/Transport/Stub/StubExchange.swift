@@ -156,6 +156,10 @@ package enum StubExchange {
 
 extension StubAnswer {
     fileprivate func response(to request: HTTPRequest, _ pace: inout StubPace) async throws -> HTTPResponse {
+        guard onConnection == nil else {
+            let text = "This answer needs the connection of a MockServer."
+            throw TransportError(.noStub, text, request: request)
+        }
         for head in interims {
             try Task.checkCancellation()
             request.context.interim?(head)

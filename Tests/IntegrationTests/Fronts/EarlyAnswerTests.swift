@@ -38,7 +38,7 @@ struct EarlyAnswerTests {
         asksFirst: Bool = false
     ) async throws -> [TransportError] {
         let (fixture, upstream) = (try NginxTLSTests.Fixture(), try MockServer(keptBodyLimit: 0))
-        upstream.on(nil, "/**") { MockResponse.text("\($0.bodyLength)") }
+        upstream.on(nil, "/**") { StubAnswer.text("\($0.bodyLength)") }
         var lost: [TransportError] = []
         try await front.run(fixture, upstream: upstream.port, directives: "client_max_body_size 0;") { url in
             var configuration = CurlTransport.Configuration()

@@ -144,7 +144,7 @@ extension NginxTLSTests {
         let end = Gate()
         upstream.on(.get, "/events") { _ in
             let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\ndata: 1\n\n"
-            return MockResponse(steps: [.send(head), .run { await end.opened() }, .send("data: 2\n\n"), .close])
+            return StubAnswer(steps: [.send(head), .run { await end.opened() }, .send("data: 2\n\n"), .close])
         }
         let directives = "location /up/ { proxy_pass http://127.0.0.1:\(upstream.port)/; proxy_buffering off; }"
         try await run(fixture, listen: "ssl http2", server: directives) { server in

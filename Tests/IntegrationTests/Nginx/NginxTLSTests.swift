@@ -273,7 +273,7 @@ struct NginxTLSTests {
             let count = Int(request.path.dropFirst()) ?? 0
             let framing = hasLength ? "Content-Length: \(gzip.count)" : "Connection: close"
             let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\(framing)\r\n\r\n"
-            return MockResponse(steps: [.send(Data(head.utf8) + gzip.prefix(count)), .close])
+            return StubAnswer(steps: [.send(Data(head.utf8) + gzip.prefix(count)), .close])
         }
         let directives = "location /cut/ { proxy_pass http://127.0.0.1:\(upstream.port)/; proxy_buffering off; }"
         try await run(fixture, listen: "ssl http2", server: directives) { server in

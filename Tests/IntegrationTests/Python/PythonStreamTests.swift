@@ -77,7 +77,7 @@ struct PythonStreamTests {
         server.on(
             .get,
             "/stream",
-            MockResponse.stream(chunks, trailers: ["Event-Count": "2"], headers: [.contentType: "text/event-stream"])
+            StubAnswer.stream(chunks, trailers: ["Event-Count": "2"], headers: [.contentType: "text/event-stream"])
                 .preceded(byInterim: 103, headers: ["Link": "</style.css>; rel=preload"])
         )
         let (folder, url) = (try TemporaryFolder(), server.url.appending(path: "stream").absoluteString)

@@ -238,7 +238,7 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
     @Test func withoutATransportItSendsOverTheNetwork() async throws {
         let server = try MockServer()
         defer { server.stop() }
-        server.on(.post, "/v1/users") { request in MockResponse.status(201, body: request.body) }
+        server.on(.post, "/v1/users") { request in StubAnswer.status(201, body: request.body) }
         let client = Client(baseURL: server.url.appending(path: "v1"), interceptors: [WithoutTimeouts()])
         let created: User = try await client.post("/users", body: User(id: 7, name: "Jos\u{E9}"), query: ["q": "a b+c"])
         #expect(created == User(id: 7, name: "Jos\u{E9}"))

@@ -170,7 +170,7 @@ import Testing
     @Test func interimResponsesAreNotStored() async throws {
         let server = try MockServer()
         defer { server.stop() }
-        let final = MockResponse.status(200, headers: [.cacheControl: "max-age=60", "A": "final"], body: "one")
+        let final = StubAnswer.status(200, headers: [.cacheControl: "max-age=60", "A": "final"], body: "one")
         server.enqueue(
             final.preceded(
                 byInterim: 103,

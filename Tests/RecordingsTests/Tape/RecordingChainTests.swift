@@ -60,11 +60,11 @@ import Testing
         server.on(.get, "/cached", .status(200, headers: [.cacheControl: "max-age=60"], body: "kept"))
         server.on(.get, "/moved", .status(302, headers: [.location: "/target"], body: "elsewhere"))
         server.on(.get, "/target", .status(200, body: "found"))
-        server.on(.get, "/busy") { _ in busy.count() < 3 ? MockResponse.status(503) : .status(200, body: "at last") }
+        server.on(.get, "/busy") { _ in busy.count() < 3 ? StubAnswer.status(503) : .status(200, body: "at last") }
         server.on(.get, "/stream", .stream([Data("one".utf8), Data("two".utf8)]))
         server.on(.get, "/private") { request in
             request.headerFields[.authorization] == "Bearer second-hush"
-                ? MockResponse.status(200, body: "yours") : .status(401)
+                ? StubAnswer.status(200, body: "yours") : .status(401)
         }
         let tape = try TapeFile()
         let recording = tape.recording(.once, time: .manual(clock))

@@ -5,7 +5,7 @@ import Testing
 @Suite(.againstHanging) struct MockResponseTests {
     /// All bytes that a server sends for a request until it closes the connection.
     private func wire(
-        _ response: MockResponse,
+        _ response: StubAnswer,
         for request: String = Wire.get("/", "Connection: close\r\n")
     ) async throws -> String {
         let server = try MockServer()
@@ -16,12 +16,12 @@ import Testing
     }
 
     @Test func aConnectionThatIsNotKeptIsAnnounced() async throws {
-        let wire = try await wire(MockResponse.status(200, body: "ok"))
+        let wire = try await wire(StubAnswer.status(200, body: "ok"))
         #expect(wire == "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
     }
 
     @Test func fieldsKeepOrderSpellingAndDuplicates() async throws {
-        let response = MockResponse.status(200, headers: ["x-B": "1", "Set-Cookie": "a=1", "SET-COOKIE": "b=2"])
+        let response = StubAnswer.status(200, headers: ["x-B": "1", "Set-Cookie": "a=1", "SET-COOKIE": "b=2"])
         let wire = try await wire(response)
         #expect(
             wire.hasPrefix("HTTP/1.1 200 OK\r\nx-B: 1\r\nSet-Cookie: a=1\r\nSET-COOKIE: b=2\r\nContent-Length: 0\r\n")
@@ -29,12 +29,12 @@ import Testing
     }
 
     @Test func anUnregisteredStatusHasAnEmptyPhrase() async throws {
-        #expect(try await wire(MockResponse.status(799)).hasPrefix("HTTP/1.1 799 \r\n"))
+        #expect(try await wire(StubAnswer.status(799)).hasPrefix("HTTP/1.1 799 \r\n"))
     }
 
     @Test func headHasTheFieldsOfGetAndNoContent() async throws {
         let request = Wire.get("/", "Connection: close\r\n", method: "HEAD")
-        let plain = try await wire(MockResponse.status(200, body: "12345"), for: request)
+        let plain = try await wire(StubAnswer.status(200, body: "12345"), for: request)
         #expect(plain == "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\n")
         let chunked = try await wire(.stream([Data("ab".utf8)]), for: request)
         #expect(chunked == "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n")
@@ -42,7 +42,7 @@ import Testing
 
     @Test(arguments: [204, 304]) func aStatusWithoutContentHasNoLengthEither(code: Int) async throws {
         let status = try #require(HTTPResponse.Status(code: code))
-        let wire = try await wire(MockResponse.status(status, body: "dropped"))
+        let wire = try await wire(StubAnswer.status(status, body: "dropped"))
         #expect(wire == "HTTP/1.1 \(status)\r\nConnection: close\r\n\r\n")
     }
 
@@ -60,7 +60,7 @@ import Testing
     /// The connection closes even if the client would keep it, because the chunks may be shorter than announced.
     @Test func chunksWithAnAnnouncedLengthAreSentPlainlyUntilTheClose() async throws {
         for response in [
-            MockResponse.stream([Data("ab".utf8), Data("c".utf8)], headers: [.contentLength: "100"]),
+            StubAnswer.stream([Data("ab".utf8), Data("c".utf8)], headers: [.contentLength: "100"]),
             .repeating(Data("abc".utf8), times: 1, chunked: true, headers: [.contentLength: "100"]),
         ] {
             let wire = try await wire(response, for: "GET / HTTP/1.1\r\nHost: a.example\r\n\r\n")
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test func fieldsThatFrameTheContentGoOutAsTheyAre() async throws {
-        let response = MockResponse.status(200, headers: [.transferEncoding: "chunked"], body: "2\r\nab\r\n0\r\n\r\n")
+        let response = StubAnswer.status(200, headers: [.transferEncoding: "chunked"], body: "2\r\nab\r\n0\r\n\r\n")
         let wire = try await wire(response)
         #expect(
             wire == "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n2\r\nab\r\n0\r\n\r\n"
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test func interimResponsesComeFirst() async throws {
-        let response = MockResponse.status(200, body: "ok")
+        let response = StubAnswer.status(200, body: "ok")
             .preceded(byInterim: 103, headers: [.link: "</a.css>"])
             .preceded(byInterim: 102)
         let wire = try await wire(response)
@@ -161,28 +161,15 @@ import Testing
         }
     }
 
-    @Test func aSlowHeadComesPieceByPiece() async throws {
-        let clock = ManualClock()
-        let server = try MockServer(time: .manual(clock))
-        server.enqueue(.slowHead(bytesAtATime: 20, every: .seconds(1), body: "ok"))
-        let client = try RawClient(port: server.port)
-        try await client.send(Wire.get())
-        for piece in ["HTTP/1.1 200 OK\r\nCon", "tent-Length: 2\r\n\r\nok"] {
-            await clock.sleepers(1)
-            clock.advance(by: .seconds(1))
-            #expect(try await client.receive(piece.utf8.count) == piece)
-        }
-    }
-
     @Test func stepsLetATestStandBetweenTwoBytes() async throws {
         let (gate, open) = AsyncStream.makeStream(of: Void.self)
         let server = try MockServer()
         server.enqueue(
-            MockResponse(steps: [
+            StubAnswer(steps: [
                 .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no"), .run { for await _ in gate { break } },
                 .send("k"),
             ]),
-            MockResponse.status(200, body: "kept")
+            StubAnswer.status(200, body: "kept")
         )
         let client = try RawClient(port: server.port)
         try await client.send(Wire.get())
@@ -194,19 +181,19 @@ import Testing
     }
 
     @Test func aCloseMayBeAnnouncedOrNot() async throws {
-        let announced = try await wire(MockResponse.status(200, body: "a").closing(), for: Wire.get())
+        let announced = try await wire(StubAnswer.status(200, body: "a").closing(), for: Wire.get())
         #expect(announced == "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: close\r\n\r\na")
-        let silent = try await wire(MockResponse.status(200, body: "a").closing(announced: false), for: Wire.get())
+        let silent = try await wire(StubAnswer.status(200, body: "a").closing(announced: false), for: Wire.get())
         #expect(silent == "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na")
-        let steps = try await wire(MockResponse(steps: [.send("x")]).closing(), for: Wire.get())
+        let steps = try await wire(StubAnswer(steps: [.send("x")]).closing(), for: Wire.get())
         #expect(steps == "x")
-        let field = try await wire(MockResponse.status(200, headers: [.connection: "Close"]), for: Wire.get())
+        let field = try await wire(StubAnswer.status(200, headers: [.connection: "Close"]), for: Wire.get())
         #expect(field == "HTTP/1.1 200 OK\r\nConnection: Close\r\nContent-Length: 0\r\n\r\n")
     }
 
     @Test func aResponseThatClosesKeepsWhatComesBeforeIt() async throws {
-        let steps: [MockResponse.Step] = [.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")]
-        for response in [MockResponse.status(200, body: "ok"), MockResponse(steps: steps)] {
+        let steps: [MockServer.Step] = [.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")]
+        for response in [StubAnswer.status(200, body: "ok"), StubAnswer(steps: steps)] {
             for isAnnounced in [true, false] {
                 let wire = try await wire(response.preceded(byInterim: 103).closing(announced: isAnnounced))
                 #expect(wire.hasPrefix("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n"))

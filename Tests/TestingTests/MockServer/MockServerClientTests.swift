@@ -11,7 +11,7 @@ import FoundationNetworking
     @Test func foundationsURLSessionGetsAnswers() async throws {
         let server = try MockServer()
         server.on(.get, "/users/*", .json(#"{"name":"Ada"}"#, headers: ["X-A": "1"]))
-        server.on(.post, "/echo") { MockResponse.status(201, body: $0.body) }
+        server.on(.post, "/echo") { StubAnswer.status(201, body: $0.body) }
         server.on(.get, "/chunked", .stream([Data("ab".utf8), Data("cd".utf8)]))
         let session = URLSession(configuration: .ephemeral)
         let (data, response) = try await session.data(from: server.url.appending(path: "users/42"))
@@ -42,7 +42,7 @@ import FoundationNetworking
 
     @Test func hundredsOfClientsAreServedAtOnce() async throws {
         let server = try MockServer()
-        server.on(nil, "/**") { MockResponse.status(200, body: $0.path) }
+        server.on(nil, "/**") { StubAnswer.status(200, body: $0.path) }
         try await withThrowingTaskGroup { group in
             for number in 0..<200 {
                 group.addTask {

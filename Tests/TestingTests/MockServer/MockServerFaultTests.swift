@@ -9,7 +9,7 @@ import Glibc
 #endif
 
 @Suite(.againstHanging) struct MockServerFaultTests {
-    private func wire(_ response: MockResponse) async throws -> Data {
+    private func wire(_ response: StubAnswer) async throws -> Data {
         let server = try MockServer()
         server.enqueue(response)
         let client = try RawClient(port: server.port)
@@ -17,7 +17,7 @@ import Glibc
         return try await client.receiveAllBytes()
     }
 
-    private func text(_ response: MockResponse) async throws -> String {
+    private func text(_ response: StubAnswer) async throws -> String {
         String(decoding: try await wire(response), as: UTF8.self)
     }
 
@@ -46,7 +46,7 @@ import Glibc
     }
 
     @Test func closesInTheChunks() async throws {
-        let text = try await text(.closeInChunks(after: [Data("ab".utf8)]))
+        let text = try await text(.stream([Data("ab".utf8)], thenFailing: CancellationError()))
         #expect(text == "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n")
     }
 
@@ -63,7 +63,7 @@ import Glibc
 
     @Test func whatExceedsTheAnnouncedLengthStandsBeforeTheNextResponse() async throws {
         let server = try MockServer()
-        server.enqueue(.wrongContentLength(announced: 1, body: "abc"), MockResponse.status(200, body: "next").closing())
+        server.enqueue(.wrongContentLength(announced: 1, body: "abc"), StubAnswer.status(200, body: "next").closing())
         let client = try RawClient(port: server.port)
         #expect(try await client.ask(Wire.get()).body == "a")
         try await client.send(Wire.get())
@@ -104,7 +104,7 @@ import Glibc
 
     @Test func aConnectionUsedAgainMayBeClosedWithoutAByte() async throws {
         let server = try MockServer()
-        server.on(nil, "/**") { $0.number > 1 ? .closeBeforeHead : MockResponse.status(200, body: "first") }
+        server.on(nil, "/**") { $0.number > 1 ? .closeBeforeHead : StubAnswer.status(200, body: "first") }
         let client = try RawClient(port: server.port)
         #expect(try await client.ask(Wire.get()).body == "first")
         try await client.send(Wire.get())

@@ -5,7 +5,7 @@ import Testing
 @Suite(.againstHanging) struct MockServerProtocolTests {
     @Test func aConnectionServesManyRequests() async throws {
         let server = try MockServer()
-        server.on(nil, "/**") { MockResponse.status(200, body: $0.path) }
+        server.on(nil, "/**") { StubAnswer.status(200, body: $0.path) }
         let client = try RawClient(port: server.port)
         for number in 1...50 {
             #expect(try await client.ask(Wire.get("/\(number)")).body == "/\(number)")
@@ -16,7 +16,7 @@ import Testing
 
     @Test func pipelinedRequestsAreAnsweredInTheirOrder() async throws {
         let server = try MockServer()
-        server.on(nil, "/**") { MockResponse.status(200, body: "\($0.path)\($0.text);") }
+        server.on(nil, "/**") { StubAnswer.status(200, body: "\($0.path)\($0.text);") }
         let client = try RawClient(port: server.port)
         let requests = (1...100).map { Wire.post("/\($0)", "b\($0)") }.joined()
         try await client.send(requests + Wire.get("/end", "Connection: close\r\n"))
@@ -36,7 +36,7 @@ import Testing
 
     @Test func chunkedContentIsDecoded() async throws {
         let server = try MockServer()
-        server.on(nil, "/**") { MockResponse.status(200, body: $0.text) }
+        server.on(nil, "/**") { StubAnswer.status(200, body: $0.text) }
         let client = try RawClient(port: server.port)
         let head = "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: Chunked\r\n\r\n"
         let answer = try await client.ask(head + "3\r\nabc\r\n00A;x=\"y\"\r\n0123456789\r\n0\r\nX-Sum: 7\r\n\r\n")
@@ -86,7 +86,7 @@ import Testing
 
     @Test func anExpectationIsMetBeforeTheContentIsSent() async throws {
         let server = try MockServer()
-        server.on(nil, "/**") { MockResponse.status(200, body: $0.text) }
+        server.on(nil, "/**") { StubAnswer.status(200, body: $0.text) }
         let client = try RawClient(port: server.port)
         let head = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nExpect: 100-Continue\r\n\r\n"
         try await client.send(head)
@@ -98,7 +98,7 @@ import Testing
 
     @Test func aRouteMayAnswerBeforeTheContentIsSent() async throws {
         let server = try MockServer()
-        server.on(.put, "/**", readsBody: false) { _ in MockResponse.status(401, body: "no") }
+        server.on(.put, "/**", readsBody: false) { _ in StubAnswer.status(401, body: "no") }
         let client = try RawClient(port: server.port)
         let head = "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 300000\r\nExpect: 100-continue\r\n\r\n"
         try await client.send(head)

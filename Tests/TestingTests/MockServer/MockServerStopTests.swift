@@ -16,7 +16,7 @@ import Glibc
         server.on(.get, "/never", .neverAnswer)
         server.on(.get, "/route") { _ in
             try await clock.sleep(for: .seconds(1))
-            return MockResponse.status(200)
+            return StubAnswer.status(200)
         }
         server.on(.get, "/slow", .stream([Data(), Data("x".utf8)], every: .seconds(1)))
         server.on(.get, "/endless", .repeating(Data(repeating: 0, count: 1 << 20), times: 1 << 10))
@@ -98,7 +98,7 @@ import Glibc
         await #expect(processExitsWith: .success) {
             signal(SIGPIPE, SIG_DFL)
             let server = try MockServer()
-            let endless = MockResponse.repeating(Data(repeating: 0, count: 1 << 20), times: 1 << 10)
+            let endless = StubAnswer.repeating(Data(repeating: 0, count: 1 << 20), times: 1 << 10)
             for count in 1...100 {
                 server.enqueue(endless)
                 let client = try RawClient(port: server.port)
@@ -141,7 +141,7 @@ import Glibc
             } catch is CancellationError {
                 end.yield(true)
             }
-            return MockResponse.status(200)
+            return StubAnswer.status(200)
         }
         let client = try RawClient(port: server.port)
         try await client.send(Wire.get())
@@ -155,7 +155,7 @@ import Glibc
         let clock = ManualClock()
         server.on(.get, "/") { _ in
             try await clock.sleep(for: .seconds(1))
-            return MockResponse.status(200)
+            return StubAnswer.status(200)
         }
         let client = try RawClient(port: server.port)
         try await client.send(Wire.get())
@@ -173,7 +173,7 @@ import Glibc
             // An unstructured task isn't cancelled with the route's task.
             await Task { for await _ in gate { break } }.value
             end.yield()
-            return MockResponse.status(200)
+            return StubAnswer.status(200)
         }
         let client = try RawClient(port: server.port)
         try await client.send(Wire.get())
@@ -188,7 +188,7 @@ import Glibc
         let server = try MockServer()
         server.on(.get, "/") { [weak server] _ in
             server?.stop()
-            return MockResponse.status(200)
+            return StubAnswer.status(200)
         }
         let client = try RawClient(port: server.port)
         try await client.send(Wire.get())
@@ -203,7 +203,7 @@ import Glibc
         let clock = ManualClock()
         server.on(nil, "/**") { _ in
             try await clock.sleep(for: .seconds(1))
-            return MockResponse.status(200)
+            return StubAnswer.status(200)
         }
         let clients = try (0..<20).map { _ in try RawClient(port: server.port) }
         for client in clients { try await client.send(Wire.get()) }

@@ -13,7 +13,7 @@ import Testing
 
     @Test func answersFromTheQueueInItsOrder() async throws {
         let server = try MockServer()
-        server.enqueue(.status(200, body: "first"), MockResponse.status(201, headers: ["X-Kind": "b"], body: "second"))
+        server.enqueue(.status(200, body: "first"), StubAnswer.status(201, headers: ["X-Kind": "b"], body: "second"))
         let client = try RawClient(port: server.port)
         let first = try await client.ask(Wire.get("/a"))
         #expect(first.head == "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")

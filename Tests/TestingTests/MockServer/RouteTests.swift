@@ -43,12 +43,12 @@ import Testing
         ("/a/*.json", "/a/b.json", true),
     ])
     func aPatternMatchesTargets(pattern: String, target: String, matches: Bool) throws {
-        let head = try RequestHead(Array(Wire.get(target).utf8))
+        let head = try RequestHead(Wire.lines(Wire.get(target)))
         #expect(route(nil, pattern).matches(head.request) == matches)
     }
 
     @Test func aMethodMatchesExactly() throws {
-        let get = try RequestHead(Array(Wire.get("/a").utf8)).request
+        let get = try RequestHead(Wire.lines(Wire.get("/a"))).request
         for (method, matches) in [(HTTPRequest.Method.get, true), ("get", false), (.post, false)] {
             #expect(route(method, "/a").matches(get) == matches)
         }

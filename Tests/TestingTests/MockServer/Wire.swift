@@ -1,4 +1,9 @@
 enum Wire {
+    /// The lines of a head, without their ends.
+    static func lines(_ head: String) -> [[UInt8]] {
+        head.split(separator: "\r\n").map { Array($0.utf8) }
+    }
+
     static func get(
         _ target: String = "/",
         _ fields: String = "",

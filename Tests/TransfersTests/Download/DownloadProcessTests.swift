@@ -85,7 +85,7 @@ import Testing
             let (status, fields, body) = file.answer(request.headerFields, number: 0)
             guard requests.count() == 1 else { return .status(status, headers: fields, body: body) }
             let head = "HTTP/1.1 200 OK\r\n" + fields.map { "\($0.name): \($0.value)\r\n" }.joined() + "\r\n"
-            return MockResponse(steps: [.send(head), .send(body.prefix(60_000)), .waitForever])
+            return StubAnswer(steps: [.send(head), .send(body.prefix(60_000)), .waitForever])
         }
         let place = try Destination()
         let program = try #require(Program.path(of: "InterceptorsDownloadProcess"))

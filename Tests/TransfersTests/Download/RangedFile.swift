@@ -134,7 +134,7 @@ extension RangedFile {
             }
             let head =
                 "HTTP/1.1 \(status.code) Cut\r\n" + fields.map { "\($0.name): \($0.value)\r\n" }.joined() + "\r\n"
-            return MockResponse(steps: [.send(head), .send(body.prefix(cuts[number])), .close])
+            return StubAnswer(steps: [.send(head), .send(body.prefix(cuts[number])), .close])
         }
     }
 }

@@ -25,7 +25,7 @@ import Testing
 
     @Test func responseInHTTP10SaysSo() async throws {
         let server = try MockServer()
-        server.on(.get, "/", MockResponse(steps: [.send("HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok")]))
+        server.on(.get, "/", StubAnswer(steps: [.send("HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok")]))
         let transport = CurlTransport()
         let response = try await transport.send(makeRequest(server))
         #expect(response.context.connection?.httpVersion == .http10)

@@ -17,7 +17,7 @@ import Testing
             server.on(nil, "/**") { _ in
                 var iterator = stream.makeAsyncIterator()
                 await iterator.next()
-                return MockResponse.status(200, body: "ok")
+                return StubAnswer.status(200, body: "ok")
             }
         }
 

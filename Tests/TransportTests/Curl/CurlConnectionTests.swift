@@ -18,7 +18,7 @@ import Testing
         let gates = (0..<10).map { _ in AsyncStream.makeStream(of: Void.self) }
         server.on(.get, "/*") { request in
             for await _ in gates[Int(request.path.dropFirst()) ?? 0].stream {}
-            return MockResponse.status(200, body: "ok")
+            return StubAnswer.status(200, body: "ok")
         }
         let transport = transport { $0.connectionLimits = .init(perHost: perHost, total: total) }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -62,7 +62,7 @@ import Testing
     /// A handle keeps the URL that it has parsed for the next request.
     @Test func eachRequestGoesToItsOwnURLOverOneConnection() async throws {
         let (server, other) = (try MockServer(), try MockServer())
-        for server in [server, other] { server.on(.get, "/*") { MockResponse.status(200, body: $0.target) } }
+        for server in [server, other] { server.on(.get, "/*") { StubAnswer.status(200, body: $0.target) } }
         let transport = transport { $0.connectionLimits = .init(perHost: 1) }
         for path in ["/a", "/a", "/b", "/a?x=1", "/a", "/c", "/a#fragment", "/b"] {
             for server in [server, other] {
@@ -123,7 +123,7 @@ import Testing
 
     @Test func putOfAStreamOnAStaleConnectionIsMadeAnew() async throws {
         let server = try MockServer()
-        server.on(nil, "/") { $0.number > 1 ? .closeBeforeHead : MockResponse.status(200, body: $0.text) }
+        server.on(nil, "/") { $0.number > 1 ? .closeBeforeHead : StubAnswer.status(200, body: $0.text) }
         let transport = CurlTransport()
         let text = String(repeating: "0123456789", count: 20_000)
         let body = HTTPBody.restartable { [Data(text)].async }
@@ -146,7 +146,7 @@ import Testing
         let server = try MockServer()
         let transport = CurlTransport()
         server.on(nil, "/") { request in
-            guard request.number > 1 else { return MockResponse.status(200, body: "ok") }
+            guard request.number > 1 else { return StubAnswer.status(200, body: "ok") }
             server.stop()
             return .closeBeforeHead
         }
@@ -159,7 +159,7 @@ import Testing
     /// libcurl gives up after five stale connections on one handle, and many requests share a handle.
     @Test func anyNumberOfStaleConnectionsIsSurvived() async throws {
         let server = try MockServer()
-        server.on(.get, "/") { $0.number > 1 ? .closeBeforeHead : MockResponse.status(200, body: "ok") }
+        server.on(.get, "/") { $0.number > 1 ? .closeBeforeHead : StubAnswer.status(200, body: "ok") }
         let transport = CurlTransport()
         for _ in 0..<20 { #expect(try await transport.send(HTTPRequest(url: server.url)).status == 200) }
         #expect(server.connectionsOpened == 20)
@@ -260,7 +260,7 @@ import Testing
         // More than the queue holds for a reader plus one read from the connection.
         let beginning = Data(repeating: 1, count: 448 << 10)
         server.on(.get, "/long") { _ in
-            MockResponse(steps: [
+            StubAnswer(steps: [
                 .send("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"), .send(beginning),
                 .run { sent.continuation.finish() }, .send(Data(count: size - beginning.count)),
             ])
@@ -294,7 +294,7 @@ import Testing
         let sent = AsyncStream.makeStream(of: Void.self)
         let content = Data(repeating: 1, count: kilobytes << 10)
         server.on(.get, "/long") { _ in
-            MockResponse(steps: [
+            StubAnswer(steps: [
                 .send("HTTP/1.1 200 OK\r\nContent-Length: \(content.count)\r\n\r\n"), .send(content),
                 .run { sent.continuation.finish() },
             ])
@@ -341,7 +341,7 @@ import Testing
     @Test(arguments: [true, false])
     func postOfAStreamOnAStaleConnectionIsMadeAgainWithAnIdempotencyKey(hasKey: Bool) async throws {
         let server = try MockServer()
-        server.on(nil, "/") { $0.number > 1 ? .closeBeforeHead : MockResponse.status(200, body: $0.text) }
+        server.on(nil, "/") { $0.number > 1 ? .closeBeforeHead : StubAnswer.status(200, body: $0.text) }
         let transport = CurlTransport()
         let text = String(repeating: "0123456789", count: 20_000)
         let body = HTTPBody.restartable { [Data(text)].async }

@@ -18,11 +18,11 @@ import Testing
     ]
 
     /// The same content in every framing.
-    private static func framings(_ coding: String, _ bytes: Data) -> [MockResponse] {
+    private static func framings(_ coding: String, _ bytes: Data) -> [StubAnswer] {
         let fields: HTTPFields = [.contentEncoding: coding]
         let pieces = stride(from: 0, to: bytes.count, by: 50).map { bytes[$0..<min($0 + 50, bytes.count)] }
         return [
-            MockResponse.status(200, headers: fields, body: bytes), .stream(pieces.map { Data($0) }, headers: fields),
+            StubAnswer.status(200, headers: fields, body: bytes), .stream(pieces.map { Data($0) }, headers: fields),
             .untilClose(bytes, headers: fields),
         ]
     }

@@ -41,7 +41,7 @@ import Testing
     @Test func earlyResponseOfAServerThatReadsNothingIsTheAnswer() async throws {
         let server = try MockServer()
         server.on(.post, "/", readsBody: false) { _ in
-            MockResponse(steps: [.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone"), .waitForever])
+            StubAnswer(steps: [.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone"), .waitForever])
         }
         let clock = ManualClock()
         let transport = Self.transport(clock, Timeouts(connect: nil, idle: nil, total: nil))
@@ -64,7 +64,7 @@ import Testing
         let cut = CodedSamples.gzip.dropLast(8)
         server.on(.post, "/", readsBody: false) { _ in
             let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(cut.count)\r\n\r\n"
-            return MockResponse(steps: [.send(head), .send(Data(cut)), .waitForever])
+            return StubAnswer(steps: [.send(head), .send(Data(cut)), .waitForever])
         }
         let clock = ManualClock()
         let transport = Self.transport(clock, Timeouts(connect: nil, idle: nil, total: nil))
@@ -101,7 +101,7 @@ import Testing
         let port = try UnusedPort()
         defer { withExtendedLifetime(port) {} }
         let server = try MockServer()
-        server.on(.post, "/") { MockResponse.status(200, body: "\($0.bodyLength)") }
+        server.on(.post, "/") { StubAnswer.status(200, body: "\($0.bodyLength)") }
         let content = Data(repeating: 0x61, count: 300_000)
         let body = HTTPBody.oneShot(
             AsyncStream {

@@ -77,7 +77,7 @@ import Testing
         let server = try MockServer()
         server.on(.post, "/", readsBody: false) { request in
             request.headerFields.contains(.expect)
-                ? MockResponse.status(417, body: "no") : MockResponse.status(200, body: "yes")
+                ? StubAnswer.status(417, body: "no") : StubAnswer.status(200, body: "yes")
         }
         let transport = CurlTransport()
         let request = try makeRequest(server, "/", .post, fields: [.expect: "100-continue"], body: body.value)
@@ -89,7 +89,7 @@ import Testing
     @Test(arguments: Body.allCases)
     func contentFollowsWhenTheServerAsksForIt(body: Body) async throws {
         let server = try MockServer()
-        server.on(.post, "/") { MockResponse.status(200, body: "\($0.bodyLength)") }
+        server.on(.post, "/") { StubAnswer.status(200, body: "\($0.bodyLength)") }
         let transport = CurlTransport()
         for _ in 0..<2 {
             let request = try makeRequest(server, "/", .post, fields: [.expect: "100-continue"], body: body.value)

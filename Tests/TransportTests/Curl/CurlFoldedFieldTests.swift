@@ -18,12 +18,12 @@ import Testing
             let server = try scheme == "https" ? MockServer(tls: root.issue()) : MockServer()
             server.on(.get, "/any/*") { request in
                 let size = Int(request.path.split(separator: "/").last ?? "") ?? 0
-                return MockResponse.status(200, headers: ["X-Last": String(repeating: "a", count: size)], body: "ok")
+                return StubAnswer.status(200, headers: ["X-Last": String(repeating: "a", count: size)], body: "ok")
             }
             server.on(.get, "/folded/*") { request in
                 let size = Int(request.path.split(separator: "/").last ?? "") ?? 0
                 let fold = " folded: \(String(repeating: "b", count: size))"
-                return MockResponse(steps: [.send("HTTP/1.1 200 OK\r\n\(fold)\r\nContent-Length: 2\r\n\r\nok"), .close])
+                return StubAnswer(steps: [.send("HTTP/1.1 200 OK\r\n\(fold)\r\nContent-Length: 2\r\n\r\nok"), .close])
             }
             let transport = CurlTransport(.init(tls: TLSConfiguration(trust: .only([root.certificate]))))
             for round in 0..<200 {
@@ -60,7 +60,7 @@ import Testing
     @Test func foldedLaterFieldLineIsPartOfItsValue() async throws {
         let server = try MockServer()
         server.on(.get, "/") { _ in
-            MockResponse(steps: [.send("HTTP/1.1 200 OK\r\nX-A: one\r\n two\r\nContent-Length: 2\r\n\r\nok")])
+            StubAnswer(steps: [.send("HTTP/1.1 200 OK\r\nX-A: one\r\n two\r\nContent-Length: 2\r\n\r\nok")])
         }
         let transport = CurlTransport()
         for _ in 0..<3 {

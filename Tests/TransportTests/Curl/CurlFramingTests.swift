@@ -24,7 +24,7 @@ import Testing
         let server = try MockServer()
         let bytes =
             head.contains("chunked") ? "2\r\nok\r\n0\r\n\r\n" : "okHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
-        server.on(.get, "/bad") { _ in MockResponse(steps: [.send("HTTP/1.1 200 OK\r\n\(head)\r\n\r\n\(bytes)")]) }
+        server.on(.get, "/bad") { _ in StubAnswer(steps: [.send("HTTP/1.1 200 OK\r\n\(head)\r\n\r\n\(bytes)")]) }
         server.on(.get, "/next", .status(200, body: "good"))
         let transport = CurlTransport()
         let request = try makeRequest(server, "/bad", responseBody: mode)
@@ -42,7 +42,7 @@ import Testing
     ])
     func allowedFramingIsTaken(head: String) async throws {
         let server = try MockServer()
-        server.on(.get, "/") { _ in MockResponse(steps: [.send("HTTP/1.1 200 OK\r\n\(head)\r\n\r\nok")]) }
+        server.on(.get, "/") { _ in StubAnswer(steps: [.send("HTTP/1.1 200 OK\r\n\(head)\r\n\r\nok")]) }
         let transport = CurlTransport()
         for _ in 0..<2 { #expect(try await content(of: transport.send(makeRequest(server))) == "ok") }
         #expect(server.connectionsOpened == 1)
@@ -54,7 +54,7 @@ import Testing
     func connectionThatSentChunksInHTTP10IsNotUsedAgain(version: String, connections: Int) async throws {
         let server = try MockServer()
         let head = "HTTP/\(version) 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked"
-        server.on(.get, "/") { _ in MockResponse(steps: [.send("\(head)\r\n\r\n2\r\nok\r\n0\r\n\r\n")]) }
+        server.on(.get, "/") { _ in StubAnswer(steps: [.send("\(head)\r\n\r\n2\r\nok\r\n0\r\n\r\n")]) }
         let transport = CurlTransport()
         for _ in 0..<2 { #expect(try await content(of: transport.send(makeRequest(server))) == "ok") }
         #expect(server.connectionsOpened == connections)
@@ -64,7 +64,7 @@ import Testing
     @Test func framingOfAnInterimResponseIsNotThatOfTheFinalOne() async throws {
         let server = try MockServer()
         let interim = "HTTP/1.1 103 Hints\r\nContent-Length: 7\r\n\r\n"
-        server.enqueue(MockResponse(steps: [.send(interim + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")]))
+        server.enqueue(StubAnswer(steps: [.send(interim + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")]))
         #expect(try await content(of: CurlTransport().send(makeRequest(server))) == "ok")
     }
 
@@ -74,10 +74,10 @@ import Testing
         let fixture = try TLSFixture(maximumVersion: version)
         let transport = CurlTransport(.init(tls: TLSConfiguration(trust: fixture.trust)))
         let text = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhalf of"
-        fixture.server.on(nil, "/cut") { _ in MockResponse(steps: [.send(text), .close]) }
+        fixture.server.on(nil, "/cut") { _ in StubAnswer(steps: [.send(text), .close]) }
         fixture.server.on(nil, "/whole") { _ in .untilClose(Data("all of it".utf8)) }
         fixture.server.on(nil, "/length") { _ in
-            MockResponse(steps: [.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"), .close])
+            StubAnswer(steps: [.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"), .close])
         }
         let error = try await failure {
             let response = try await transport.send(makeRequest(fixture.server, "/cut", responseBody: mode))

@@ -63,7 +63,7 @@ import Testing
         let gate = AsyncStream.makeStream(of: Void.self)
         server.on(nil, "/") { _ in
             for await _ in gate.stream {}
-            return MockResponse.status(200)
+            return StubAnswer.status(200)
         }
         let transport = CurlTransport(timeouts: Timeouts(idle: .seconds(5)), time: .manual(clock))
         let call = Task { try await transport.send(makeRequest(server, "/", .post, body: "a")) }

@@ -41,7 +41,7 @@ import Testing
     @Test(arguments: [1_000, 1_001], [true, false])
     func aThousandInterimResponsesAreAcceptedAndNoMore(count: Int, areWanted: Bool) async throws {
         let server = try MockServer()
-        let interim = MockResponse.Step.send(Data("HTTP/1.1 102 Wait\r\n\r\n"), times: count)
+        let interim = MockServer.Step.send(Data("HTTP/1.1 102 Wait\r\n\r\n"), times: count)
         server.enqueue(.status(200, body: "ok").preceded(by: [interim]))
         let told = Shared(0)
         var request = try makeRequest(server)
@@ -59,7 +59,7 @@ import Testing
 
     @Test func interimResponsesTogetherAreNoLongerThanAHead() async throws {
         let server = try MockServer()
-        let interim = MockResponse.Step.send(Data("HTTP/1.1 103 Early Hints\r\n\(Self.fields(50))\r\n"), times: 6)
+        let interim = MockServer.Step.send(Data("HTTP/1.1 103 Early Hints\r\n\(Self.fields(50))\r\n"), times: 6)
         server.enqueue(.status(200, body: "ok").preceded(by: [interim]))
         let error = try await failure { try await CurlTransport().send(makeRequest(server)) }
         #expect(error.code == .invalidResponse)
@@ -130,9 +130,9 @@ import Testing
     }
 
     // 1 GB in 32 KB (RFC 8878 §3.1.1.2): blocks that repeat one byte.
-    private static func bomb() -> MockResponse {
+    private static func bomb() -> StubAnswer {
         let blocks = (0..<8192).flatMap { [$0 == 8191 ? 0x03 : 0x02, 0x00, 0x10, 0x61] as [UInt8] }
-        return MockResponse.status(
+        return StubAnswer.status(
             200,
             headers: [.contentEncoding: "zstd"],
             body: Data([0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x38] + blocks)
@@ -148,7 +148,7 @@ import Testing
 
     @Test func announcedContentOverTheLimitEndsTheCallAtItsHead() async throws {
         let server = try MockServer()
-        server.enqueue(MockResponse(steps: [.send("HTTP/1.1 200 OK\r\nContent-Length: 100001\r\n\r\n"), .waitForever]))
+        server.enqueue(StubAnswer(steps: [.send("HTTP/1.1 200 OK\r\nContent-Length: 100001\r\n\r\n"), .waitForever]))
         let request = try makeRequest(server, responseBody: .buffered(upTo: 100_000))
         #expect(try await failure { try await CurlTransport().send(request) }.code == .bodyTooLarge)
         await server.closedConnections(1)

@@ -62,9 +62,9 @@ import Testing
         let (server, configuration) = try Self.server(isTLS: sample.isTLS)
         let isIdle = Gate()
         server.on(sample.method, "/first") { _ in
-            MockResponse(steps: [.send(sample.response), .run { await isIdle.opened() }, .send(sample.unsolicited)])
+            StubAnswer(steps: [.send(sample.response), .run { await isIdle.opened() }, .send(sample.unsolicited)])
         }
-        server.on(next, "/next", MockResponse.status(200, body: "good"))
+        server.on(next, "/next", StubAnswer.status(200, body: "good"))
         let transport = CurlTransport(configuration)
         _ = try await transport.send(makeRequest(server, "/first", sample.method))
         isIdle.open()
@@ -89,7 +89,7 @@ import Testing
     @Test func restOfARecordAnswersNoRequest() async throws {
         let (server, configuration) = try Self.server(isTLS: true)
         server.on(.get, "/first") { _ in
-            MockResponse(steps: [.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"), .send("ok" + Self.evil)])
+            StubAnswer(steps: [.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"), .send("ok" + Self.evil)])
         }
         server.on(.get, "/next", .status(200, body: "good"))
         let transport = CurlTransport(configuration)
@@ -105,8 +105,8 @@ import Testing
         let (server, shared) = try Self.server(isTLS: isTLS)
         var configuration = shared
         configuration.versions = .http1
-        server.on(.get, "/") { _ in MockResponse.status(200, body: "ok").closing(announced: false) }
-        server.on(.post, "/") { MockResponse.status(200, body: "\($0.bodyLength)") }
+        server.on(.get, "/") { _ in StubAnswer.status(200, body: "ok").closing(announced: false) }
+        server.on(.post, "/") { StubAnswer.status(200, body: "\($0.bodyLength)") }
         let transport = CurlTransport(configuration)
         let content = Data(repeating: 0x61, count: 100_000)
         for body in [
@@ -134,9 +134,9 @@ import Testing
         server.on(.get, "/") { request in
             if server.requests.count >= 20 { allCame.open() }
             await gate.opened()
-            return MockResponse.status(200, body: "ok").closing(announced: false)
+            return StubAnswer.status(200, body: "ok").closing(announced: false)
         }
-        server.on(.post, "/") { MockResponse.status(200, body: $0.text) }
+        server.on(.post, "/") { StubAnswer.status(200, body: $0.text) }
         let transport = CurlTransport(configuration)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<20 { group.addTask { _ = try await transport.send(makeRequest(server)) } }
@@ -180,7 +180,7 @@ import Testing
         let isIdle = Gate()
         server.on(.get, "/first") { _ in
             let response = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-            return MockResponse(steps: [.send(response), .run { await isIdle.opened() }, .send(Self.evil)])
+            return StubAnswer(steps: [.send(response), .run { await isIdle.opened() }, .send(Self.evil)])
         }
         server.on(.get, "/next", .status(200, body: "good"))
         var configured = configuration

@@ -54,7 +54,7 @@ import Testing
         // In one packet, so that the response is there while the interim head is handed out.
         let heads =
             "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n"
-        server.enqueue(MockResponse(steps: [.send(heads), .waitForever]))
+        server.enqueue(StubAnswer(steps: [.send(heads), .waitForever]))
         _ = try await transport.send(try request(mode: .streamed))
         await server.closedConnections(1)
         #expect(self.heads.value.map(\.status) == [103])

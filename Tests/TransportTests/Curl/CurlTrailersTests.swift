@@ -30,9 +30,9 @@ import Testing
     }
 
     @Test(arguments: [
-        MockResponse.text("ok"), .stream([Data("ok")]), .untilClose(Data("ok")), .status(204), .status(304),
+        StubAnswer.text("ok"), .stream([Data("ok")]), .untilClose(Data("ok")), .status(204), .status(304),
     ])
-    func responseWithoutTrailersHasNone(response: MockResponse) async throws {
+    func responseWithoutTrailersHasNone(response: StubAnswer) async throws {
         server.enqueue(response, response)
         #expect(try await transport.send(makeRequest(server)).trailers.isEmpty)
         let streamed = try await transport.send(makeRequest(server, responseBody: .streamed))
@@ -66,7 +66,7 @@ import Testing
             0x88,
             0xF9, 0xE5, 0x11, 0, 0, 0,
         ]
-        let answer = MockResponse.stream([Data(gzip)], trailers: ["X-A": "1"], headers: [.contentEncoding: "gzip"])
+        let answer = StubAnswer.stream([Data(gzip)], trailers: ["X-A": "1"], headers: [.contentEncoding: "gzip"])
         server.enqueue(answer, answer)
         for mode in [ResponseBodyMode.buffered, .streamed] {
             let response = try await transport.send(makeRequest(server, responseBody: mode))
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func contentThatIsCutOrDiscardedHasNoTrailers() async throws {
-        server.enqueue(.closeInChunks(after: [Data("a")]), .stream([Data("a")], trailers: ["X-A": "1"]))
+        server.enqueue(.stream([Data("a")], thenFailing: CancellationError()), .stream([Data("a")], trailers: ["X-A": "1"]))
         let cut = try await transport.send(makeRequest(server, responseBody: .streamed))
         let error = try await failure { try await content(of: cut) }
         #expect(error.code == .truncated)

@@ -74,7 +74,7 @@ import Testing
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self)
         server.on(.put, "/early", readsBody: false) { _ in
             for await _ in wakes {}
-            return MockResponse.status(413, body: "too large")
+            return StubAnswer.status(413, body: "too large")
         }
         server.on(.get, "/", .status(200, body: "ok"))
         // A source that gives a few bytes, and then nothing until it is released.

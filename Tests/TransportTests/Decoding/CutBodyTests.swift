@@ -64,7 +64,7 @@ import Testing
         let server = try MockServer()
         server.on(.get, "/*") { request in
             let count = Int(request.path.dropFirst()) ?? 0
-            return MockResponse(steps: [.send(Data(head.utf8) + bytes.prefix(count)), .close])
+            return StubAnswer(steps: [.send(Data(head.utf8) + bytes.prefix(count)), .close])
         }
         for count in 0...bytes.count {
             let outcome: Result<String, any Error>

@@ -113,7 +113,7 @@ import Testing
         let server = try MockServer(tls: root.issue())
         let proxy = try TLSTunnelProxy(root.issue())
         server.on(.get, "/first") { _ in
-            MockResponse(steps: [
+            StubAnswer(steps: [
                 .run { proxy.hold() },
                 .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"), .send("ok"),
                 .send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"),

@@ -110,7 +110,7 @@ import Testing
 
     @Test func plainHTTPIsRefusedBecauseNothingCouldBeChecked() async throws {
         let server = try MockServer()
-        server.on(nil, "/**") { _ in MockResponse.status(200) }
+        server.on(nil, "/**") { _ in StubAnswer.status(200) }
         let tls = TLSConfiguration.system.checkingServers { _, _, _ in }
         let error = await #expect(throws: TransportError.self) { try await send(HTTPRequest(url: server.url), tls) }
         #expect(error?.code == .tlsFailed)

@@ -27,7 +27,7 @@ struct TLSFixture {
             clientRoots: clientRoots,
             maximumVersion: maximumVersion
         )
-        server.on(nil, "/**") { _ in MockResponse.status(200, body: "hello") }
+        server.on(nil, "/**") { _ in StubAnswer.status(200, body: "hello") }
     }
 
     var trust: TLSTrust { .only([root.certificate]) }

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func cancellingWithinTheContentEndsTheCallAndTheConnection() async throws {
-        server.enqueue(MockResponse(steps: [.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .waitForever]))
+        server.enqueue(StubAnswer(steps: [.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .waitForever]))
         let (progress, continuation) = AsyncStream.makeStream(of: Void.self)
         var request = try makeRequest(server)
         request.context.downloadProgress = { _ in continuation.yield() }
@@ -67,7 +67,7 @@ import Testing
         let gate = Gate()
         server.on(.get, "/**") { _ in
             await gate.opened()
-            return MockResponse.status(200, body: "ok")
+            return StubAnswer.status(200, body: "ok")
         }
         let calls = try (0..<4).map { index in
             let request = try makeRequest(server, "/\(index)")
@@ -84,8 +84,8 @@ import Testing
     // resumed once.
     @Test(arguments: [ResponseBodyMode.buffered, .streamed])
     func eachOfManyCancelledCallsEndsOnce(mode: ResponseBodyMode) async throws {
-        let responses: [MockResponse] = [
-            MockResponse.status(200, body: "ok"), .neverAnswer, .stream([Data("a"), Data("b")]), .closeBeforeHead,
+        let responses: [StubAnswer] = [
+            StubAnswer.status(200, body: "ok"), .neverAnswer, .stream([Data("a"), Data("b")]), .closeBeforeHead,
             .reset,
             .closeInBody(after: 5, of: 10), .repeating(Data(count: 1000), times: 1000),
         ]

@@ -11,7 +11,7 @@ import Testing
 
     init() throws { server = try MockServer() }
 
-    private func code(of fault: MockResponse, _ mode: ResponseBodyMode = .buffered) async throws -> HTTPErrorCode {
+    private func code(of fault: StubAnswer, _ mode: ResponseBodyMode = .buffered) async throws -> HTTPErrorCode {
         server.enqueue(fault)
         return try await failure {
             try await content(of: transport.send(makeRequest(server, responseBody: mode)))
@@ -30,7 +30,7 @@ import Testing
         #expect(try await code(of: .closeInBody(after: 0, of: 1), mode) == .truncated)
         #expect(try await code(of: .closeInBody(after: 1_000_000, of: 1_000_001), mode) == .truncated)
         #expect(try await code(of: .wrongContentLength(announced: 6, body: "short"), mode) == .truncated)
-        #expect(try await code(of: .closeInChunks(after: [Data("hello")]), mode) == .truncated)
+        #expect(try await code(of: .stream([Data("hello")], thenFailing: CancellationError()), mode) == .truncated)
         #expect(
             try await code(of: .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe"), mode) == .truncated
         )
@@ -55,7 +55,7 @@ import Testing
         #expect(try await content(of: response) == "next")
     }
 
-    static let garbage: [MockResponse] =
+    static let garbage: [StubAnswer] =
         [.garbage]
         + [
             "\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/9.9 200 OK\r\nContent-Length: 0\r\n\r\n",
@@ -70,7 +70,7 @@ import Testing
             "HTTP/1.1 200 OK\r\nContent-Encoding: unheard-of\r\nContent-Length: 2\r\n\r\nhi",
             "HTTP/1.1 200 OK\r\nX-Long: \(String(repeating: "a", count: 200_000))\r\n\r\n",
             "HTTP/1.1 200 OK\r\n\(String(repeating: "X: \(String(repeating: "a", count: 1000))\r\n", count: 400))\r\n",
-        ].map { MockResponse.raw($0) }
+        ].map { StubAnswer.raw($0) }
 
     @Test(arguments: garbage.indices) func whatIsNoResponseIsInvalid(index: Int) async throws {
         server.enqueue(Self.garbage[index])
@@ -107,12 +107,12 @@ import Testing
 
     @Test func aBufferedContentOverItsLimitEndsTheCallAtOnce() async throws {
         let piece = Data("3e8\r\n" + String(repeating: "x", count: 1000) + "\r\n")
-        let responses: [[MockResponse.Step]] = [
+        let responses: [[MockServer.Step]] = [
             [.send("HTTP/1.1 200 OK\r\nContent-Length: 100001\r\n\r\n"), .waitForever],
             [.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), .send(piece, times: 101), .waitForever],
         ]
         for (count, steps) in responses.enumerated() {
-            server.enqueue(MockResponse(steps: steps))
+            server.enqueue(StubAnswer(steps: steps))
             let request = try makeRequest(server, responseBody: .buffered(upTo: 100_000))
             #expect(try await failure { try await transport.send(request) }.code == .bodyTooLarge)
             await server.closedConnections(count + 1)
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test func aRequestOnAStaleConnectionIsSentAgainIfItHasNoBody() async throws {
-        server.enqueue(.status(200, body: "1"), .closeBeforeHead, MockResponse.status(200, body: "2"))
+        server.enqueue(.status(200, body: "1"), .closeBeforeHead, StubAnswer.status(200, body: "2"))
         _ = try await transport.send(makeRequest(server))
         #expect(try await content(of: transport.send(makeRequest(server))) == "2")
         #expect(server.requests.count == 3)
@@ -155,7 +155,7 @@ import Testing
 
     @Test(arguments: [HTTPRequest.Method.post, .put])
     func aBodyOnAStaleConnectionIsConnectionLostAndNotAHang(method: HTTPRequest.Method) async throws {
-        server.enqueue(.status(200, body: "1"), .closeBeforeHead, MockResponse.status(200, body: "2"))
+        server.enqueue(.status(200, body: "1"), .closeBeforeHead, StubAnswer.status(200, body: "2"))
         _ = try await transport.send(makeRequest(server))
         let error = try await failure { try await transport.send(makeRequest(server, "/", method, body: "important")) }
         #expect(error.code == .connectionLost)
@@ -166,10 +166,10 @@ import Testing
     @Test func secretsOfTheURLAppearInNoError() async throws {
         let secrets = ["s3cr3t", "hunter2", "k3y"]
         let path = "/p?access_token=s3cr3t&password=hunter2&x=1&api_key=k3y"
-        let faults: [MockResponse] = [
+        let faults: [StubAnswer] = [
             .closeBeforeHead, .reset, .garbage, .closeInBody(after: 1, of: 2), .raw("HTTP/1.1 200\r\n\r\n"),
-            MockResponse.status(200, headers: [.contentEncoding: "gzip"], body: "no"),
-            MockResponse.status(200, body: "too large"),
+            StubAnswer.status(200, headers: [.contentEncoding: "gzip"], body: "no"),
+            StubAnswer.status(200, body: "too large"),
         ]
         for fault in faults {
             server.enqueue(fault)
@@ -219,7 +219,7 @@ import Testing
 }
 
 #if canImport(FoundationNetworking)
-private func sendToTrap(_ response: MockResponse) async throws {
+private func sendToTrap(_ response: StubAnswer) async throws {
     let server = try MockServer()
     server.enqueue(response)
     // An error thrown here would end the process like the trap that the test expects.

@@ -25,7 +25,7 @@ import Testing
     @Test(arguments: forbidden)
     func forbiddenFramingIsAnError(head: String) async throws {
         let bytes = head.contains("chunked") ? "2\r\nok\r\n0\r\n\r\n" : "ok"
-        server.on(.get, "/") { _ in MockResponse(steps: [.send("HTTP/1.1 200 OK\r\n\(head)\r\n\r\n\(bytes)"), .close]) }
+        server.on(.get, "/") { _ in StubAnswer(steps: [.send("HTTP/1.1 200 OK\r\n\(head)\r\n\r\n\(bytes)"), .close]) }
         let error = try await failure { try await transport.send(makeRequest(server)) }
         #expect(error.code == .invalidResponse, "\(error)")
     }
@@ -35,7 +35,7 @@ import Testing
     /// the head to `forbidden`.
     @Test(arguments: ["content-length: 2\r\nCONTENT-LENGTH: 4", "Content-Length: 2\r\nX-A: a\rb"])
     func onLinuxForbiddenFramingIsHidden(head: String) async throws {
-        server.on(.get, "/") { _ in MockResponse(steps: [.send("HTTP/1.1 200 OK\r\n\(head)\r\n\r\nok"), .close]) }
+        server.on(.get, "/") { _ in StubAnswer(steps: [.send("HTTP/1.1 200 OK\r\n\(head)\r\n\r\nok"), .close]) }
         do {
             #expect(try await content(of: transport.send(makeRequest(server))) == "ok")
         } catch let error as TransportError {
@@ -77,7 +77,7 @@ import Testing
         let url = try #require(URL(string: "http://127.0.0.1:\(port.number)/"))
         let refused = HTTPRequest(method: .put, url: url, body: body)
         #expect(try await failure { try await transport.send(refused) }.code == .cannotConnect)
-        server.on(.put, "/") { MockResponse.status(200, body: "\($0.bodyLength)") }
+        server.on(.put, "/") { StubAnswer.status(200, body: "\($0.bodyLength)") }
         #expect(try await content(of: transport.send(makeRequest(server, "/", .put, body: body))) == "0")
     }
 }

@@ -10,17 +10,17 @@ import Testing
 
     init() throws { server = try MockServer() }
 
-    private static let head = MockResponse.Step.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    private static let head = MockServer.Step.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
     /// A response that begins and never ends.
-    private static let endless = MockResponse(steps: [head, .send("5\r\nfirst\r\n"), .waitForever])
+    private static let endless = StubAnswer(steps: [head, .send("5\r\nfirst\r\n"), .waitForever])
 
     /// A response that sends this many kilobytes at once, then nothing more, and doesn't end.
-    private static func kilobytes(_ count: Int) -> MockResponse {
+    private static func kilobytes(_ count: Int) -> StubAnswer {
         let piece = Data("3e8\r\n" + String(repeating: "x", count: 1000) + "\r\n")
-        return MockResponse(steps: [head, .send(piece, times: count), .waitForever])
+        return StubAnswer(steps: [head, .send(piece, times: count), .waitForever])
     }
 
-    private func stream(_ response: MockResponse, _ transport: URLSessionTransport? = nil) async throws -> HTTPResponse
+    private func stream(_ response: StubAnswer, _ transport: URLSessionTransport? = nil) async throws -> HTTPResponse
     {
         server.enqueue(response)
         return try await (transport ?? self.transport).send(makeRequest(server, responseBody: .streamed))
@@ -28,10 +28,10 @@ import Testing
 
     @Test func chunksComeAsTheyAreSent() async throws {
         let gates = (0..<3).map { _ in Gate() }
-        let pieces = ["one", "two", "six"].enumerated().flatMap { index, piece -> [MockResponse.Step] in
+        let pieces = ["one", "two", "six"].enumerated().flatMap { index, piece -> [MockServer.Step] in
             [.run { await gates[index].opened() }, .send("3\r\n\(piece)\r\n")]
         }
-        let response = try await stream(MockResponse(steps: [Self.head] + pieces + [.send("0\r\n\r\n")]))
+        let response = try await stream(StubAnswer(steps: [Self.head] + pieces + [.send("0\r\n\r\n")]))
         var reading = response.body.makeAsyncIterator()
         for (gate, piece) in zip(gates, ["one", "two", "six"]) {
             gate.open()
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func aStreamIsReadOnce() async throws {
-        let response = try await stream(MockResponse.status(200, body: "once"))
+        let response = try await stream(StubAnswer.status(200, body: "once"))
         #expect(!response.body.isRestartable)
         #expect(try await content(of: response) == "once")
         #expect(try await failure { try await content(of: response) }.code == .bodyNotReplayable)
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test func aReaderThatIsCancelledAlreadyGetsNothing() async throws {
-        let response = try await stream(MockResponse.status(200, body: "content"))
+        let response = try await stream(StubAnswer.status(200, body: "content"))
         let gate = Gate()
         let reading = Task {
             await gate.opened()
@@ -116,7 +116,7 @@ import Testing
 
     @Test func cancellingTheTaskThatSentDoesNotEndTheStream() async throws {
         let gate = Gate()
-        server.enqueue(MockResponse(steps: [Self.head, .run { await gate.opened() }, .send("2\r\nok\r\n0\r\n\r\n")]))
+        server.enqueue(StubAnswer(steps: [Self.head, .run { await gate.opened() }, .send("2\r\nok\r\n0\r\n\r\n")]))
         let sending = Task { try await transport.send(makeRequest(server, responseBody: .streamed)) }
         let response = try await sending.value
         sending.cancel()

@@ -19,8 +19,8 @@ import Glibc
         transport = URLSessionTransport(timeouts: Timeouts(idle: nil), time: .manual(clock))
     }
 
-    private static let head = MockResponse.Step.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-    private static let chunk = MockResponse.Step.send("1\r\nx\r\n")
+    private static let head = MockServer.Step.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    private static let chunk = MockServer.Step.send("1\r\nx\r\n")
 
     /// A request whose progress the test can await, chunk by chunk.
     private func watched(
@@ -105,7 +105,7 @@ import Glibc
     @Test func everyByteBeginsTheIdleLimitAnew() async throws {
         let gates = [Gate(), Gate()]
         server.enqueue(
-            MockResponse(steps: [
+            StubAnswer(steps: [
                 Self.head, Self.chunk, .run { await gates[0].opened() }, Self.chunk, .run { await gates[1].opened() },
             ])
         )
@@ -127,7 +127,7 @@ import Glibc
 
     @Test func theConnectLimitEndsWithTheFirstSignOfLife() async throws {
         let gate = Gate()
-        server.enqueue(MockResponse(steps: [Self.head, Self.chunk, .run { await gate.opened() }, .send("0\r\n\r\n")]))
+        server.enqueue(StubAnswer(steps: [Self.head, Self.chunk, .run { await gate.opened() }, .send("0\r\n\r\n")]))
         var (request, progress) = try watched(Timeouts(connect: .seconds(1), idle: nil, total: .seconds(200)))
         let call = begin(request)
         _ = await progress.next()
@@ -138,7 +138,7 @@ import Glibc
     }
 
     @Test func theTotalLimitHoldsWhileBytesFlow() async throws {
-        server.enqueue(MockResponse(steps: [Self.head, Self.chunk, .send("1\r\ny\r\n"), .waitForever]))
+        server.enqueue(StubAnswer(steps: [Self.head, Self.chunk, .send("1\r\ny\r\n"), .waitForever]))
         var (request, progress) = try watched(Timeouts(idle: .seconds(60), total: .seconds(3)))
         let call = begin(request)
         _ = await progress.next()
@@ -148,7 +148,7 @@ import Glibc
     }
 
     @Test func theTotalLimitHoldsForTheReadingOfAStream() async throws {
-        server.enqueue(MockResponse(steps: [Self.head, Self.chunk, .waitForever]))
+        server.enqueue(StubAnswer(steps: [Self.head, Self.chunk, .waitForever]))
         let timeouts = Timeouts(idle: nil, total: .seconds(3))
         let response = try await transport.send(makeRequest(server, responseBody: .streamed, timeouts: timeouts))
         var reading = response.body.makeAsyncIterator()
@@ -163,7 +163,7 @@ import Glibc
     @Test func idleDoesNotCountWhileBytesWaitForTheirReader() async throws {
         let gate = Gate()
         server.enqueue(
-            MockResponse(steps: [Self.head, Self.chunk, .run { await gate.opened() }, Self.chunk, .send("0\r\n\r\n")])
+            StubAnswer(steps: [Self.head, Self.chunk, .run { await gate.opened() }, Self.chunk, .send("0\r\n\r\n")])
         )
         var (request, progress) = try watched(Timeouts(idle: .seconds(1)), .streamed)
         let response = try await transport.send(request)
@@ -179,7 +179,7 @@ import Glibc
     }
 
     @Test func aSilentServerEndsTheReadingOfAStream() async throws {
-        server.enqueue(MockResponse(steps: [Self.head, Self.chunk, .waitForever]))
+        server.enqueue(StubAnswer(steps: [Self.head, Self.chunk, .waitForever]))
         let timeouts = Timeouts(idle: .seconds(1))
         let response = try await transport.send(makeRequest(server, responseBody: .streamed, timeouts: timeouts))
         var reading = response.body.makeAsyncIterator()

@@ -78,7 +78,7 @@ import Testing
 
     @Test(arguments: [100, 102, 103]) func interimResponsesNeverShow(code: Int) async throws {
         let status = try #require(HTTPResponse.Status(code: code))
-        let interim = MockResponse.status(200, headers: ["X-A": "final"], body: "ok")
+        let interim = StubAnswer.status(200, headers: ["X-A": "final"], body: "ok")
             .preceded(byInterim: status, headers: [.link: "</style.css>"])
             .preceded(byInterim: status, headers: ["X-A": "interim"])
         for mode in [ResponseBodyMode.buffered, .streamed] {
@@ -151,7 +151,7 @@ import Testing
     ])
     func a401IsAResponseWhateverItsChallenge(challenge: String) async throws {
         server.on(.get, "/") { _ in
-            MockResponse.status(401, headers: [.wwwAuthenticate: challenge], body: "who are you")
+            StubAnswer.status(401, headers: [.wwwAuthenticate: challenge], body: "who are you")
         }
         for mode in [ResponseBodyMode.buffered, .streamed] {
             let response = try await transport.send(makeRequest(server, responseBody: mode))
@@ -168,7 +168,7 @@ import Testing
         server.on(.get, "/") { _ in
             var fields = HTTPFields()
             for cookie in cookies { fields.append(.setCookie, cookie) }
-            return MockResponse.status(200, headers: fields)
+            return StubAnswer.status(200, headers: fields)
         }
         let first = try await transport.send(makeRequest(server))
         #expect(first.headerFields[values: .setCookie] == cookies)
@@ -179,7 +179,7 @@ import Testing
 
     @Test func nothingIsCached() async throws {
         server.on(.get, "/") { _ in
-            MockResponse.status(200, headers: [.cacheControl: "max-age=3600, public", .eTag: "\"a\""], body: "fresh")
+            StubAnswer.status(200, headers: [.cacheControl: "max-age=3600, public", .eTag: "\"a\""], body: "fresh")
         }
         for _ in 0..<3 {
             let response = try await transport.send(makeRequest(server))
@@ -244,7 +244,7 @@ import Testing
 
     @Test func manyConcurrentCallsEachGetTheirOwnAnswer() async throws {
         server.on(.post, "/echo") { request in
-            MockResponse.status(200, headers: ["X-ID": request.queryValue("id") ?? ""], body: request.body)
+            StubAnswer.status(200, headers: ["X-ID": request.queryValue("id") ?? ""], body: request.body)
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for id in 0..<200 {
@@ -262,8 +262,8 @@ import Testing
 
     @Test func aTransportThatNobodyHoldsFinishesWhatItBegan() async throws {
         let gate = Gate()
-        let rest: [MockResponse.Step] = [.run { await gate.opened() }, .send("late")]
-        server.enqueue(MockResponse(steps: [.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n")] + rest))
+        let rest: [MockServer.Step] = [.run { await gate.opened() }, .send("late")]
+        server.enqueue(StubAnswer(steps: [.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n")] + rest))
         let response = try await URLSessionTransport().send(makeRequest(server, responseBody: .streamed))
         gate.open()
         #expect(try await content(of: response) == "late")

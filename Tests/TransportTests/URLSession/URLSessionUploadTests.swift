@@ -13,7 +13,7 @@ import Testing
 
     init() throws {
         server = try MockServer()
-        server.on(.put, "/ok") { request in MockResponse.status(200, body: "\(request.bodyLength)") }
+        server.on(.put, "/ok") { request in StubAnswer.status(200, body: "\(request.bodyLength)") }
         spool = try TemporaryFolder()
         folder = try TemporaryFolder()
         transport = URLSessionTransport(
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test func theTemporaryFileGoesWhateverHappens() async throws {
-        for fault in [MockResponse.closeBeforeHead, .reset, .garbage, .closeInBody(after: 1, of: 2)] {
+        for fault in [StubAnswer.closeBeforeHead, .reset, .garbage, .closeInBody(after: 1, of: 2)] {
             server.enqueue(fault)
             _ = try await failure { try await put(.oneShot(Self.source()), "/fault") }
         }
@@ -217,7 +217,7 @@ import Testing
     }
 
     @Test func anAnswerBeforeTheBodyHasGoneOutIsGiven() async throws {
-        server.on(.put, "/early", readsBody: false) { _ in MockResponse.status(413, body: "too large") }
+        server.on(.put, "/early", readsBody: false) { _ in StubAnswer.status(413, body: "too large") }
         let response = try await transport.send(
             makeRequest(server, "/early", .put, body: HTTPBody(Data(count: 20_000_000)))
         )

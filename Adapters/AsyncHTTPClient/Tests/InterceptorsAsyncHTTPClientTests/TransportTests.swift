@@ -85,11 +85,11 @@ import Testing
         let server = try MockServer()
         defer { server.stop() }
         let sent = Box(Atomic(0))
-        let steps = (0..<total).flatMap { _ -> [MockResponse.Step] in
+        let steps = (0..<total).flatMap { _ -> [MockServer.Step] in
             [.send(megabyte), .run { sent.value.add(1 << 20, ordering: .relaxed) }]
         }
         let head = "HTTP/1.1 200 OK\r\nContent-Length: \(total << 20)\r\n\r\n"
-        server.on(.get, "/long", MockResponse(steps: [.send(head)] + steps))
+        server.on(.get, "/long", StubAnswer(steps: [.send(head)] + steps))
         server.on(.get, "/short", .text("ok"))
         let transport = AsyncHTTPClientTransport()
         let response = try await transport.send(request(server, "/long", mode: .streamed))

@@ -132,7 +132,7 @@ struct AlamofireTests {
     @Test func bothTryAGetThreeTimes() async throws {
         let line = "GET /users/42"
         try await expectBoth(toReturn: ada, andSend: [line, line, line]) {
-            let busy = MockResponse.status(503, headers: [.retryAfter: "0"])
+            let busy = StubAnswer.status(503, headers: [.retryAfter: "0"])
             $0.enqueue(busy, busy, .json(#"{"id":42,"name":"Ada"}"#))
         } before: {
             let session = Session(interceptor: RetryPolicy(retryLimit: 2, exponentialBackoffScale: 0))
@@ -166,7 +166,7 @@ struct AlamofireTests {
     // MARK: What differs
 
     private func serveAfterARefresh(_ server: MockServer) {
-        let busy = MockResponse.status(503, headers: [.retryAfter: "0"])
+        let busy = StubAnswer.status(503, headers: [.retryAfter: "0"])
         server.on(.post, "/refresh", .json(#"{"token":"new","refreshToken":"r2"}"#))
         server.enqueue(.status(401))
         server.enqueue(busy, busy, .json(#"{"id":42,"name":"Ada"}"#))

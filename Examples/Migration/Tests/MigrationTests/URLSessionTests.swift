@@ -111,7 +111,7 @@ struct URLSessionTests {
 
     @Test func bothTryAGetThreeTimes() async throws {
         let result = try await compared {
-            let busy = MockResponse.status(503, headers: [.retryAfter: "0"])
+            let busy = StubAnswer.status(503, headers: [.retryAfter: "0"])
             $0.enqueue(busy, busy, .text("Ada"))
         } before: {
             try await before($0).dataWithRetry("users", pause: .zero)

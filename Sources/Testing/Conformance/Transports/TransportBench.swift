@@ -64,9 +64,7 @@ extension TransportConformance.Bench {
     }
 
     func next(_ iterator: inout HTTPBody.AsyncIterator) async throws -> Data? {
-        let wait = log.begin("the next bytes of the content")
-        defer { log.end(wait) }
-        return try await iterator.next()
+        try await waiting(for: "the next bytes of the content") { try await iterator.next() }
     }
 
     /// Reads a stream to its end.
@@ -112,30 +110,30 @@ extension TransportConformance.Bench {
 extension TransportConformance {
     /// Runs a call, including reading its content, that must fail with one of the given codes.
     static func expectFailure(_ codes: HTTPErrorCode..., of call: () async throws -> Void) async throws {
-        let expected = codes.map(\.rawValue).joined(separator: " or ")
-        do {
-            try await call()
-        } catch let error as TransportError where codes.contains(error.code) {
-            return
-        } catch let observation as RuleObservation {
-            throw observation
-        } catch {
-            throw RuleObservation(description: "The call threw \(error) instead of a TransportError with \(expected).")
+        let expected = "a TransportError with \(codes.map(\.rawValue).joined(separator: " or "))"
+        try await expect(expected, of: call) { error in
+            (error as? TransportError).map { codes.contains($0.code) } ?? false
         }
-        throw RuleObservation(description: "The call succeeded instead of throwing a TransportError with \(expected).")
     }
 
     static func expectCancellation(_ call: () async throws -> Void) async throws {
+        try await expect("CancellationError", of: call) { $0 is CancellationError }
+    }
+
+    private static func expect(
+        _ expected: String,
+        of call: () async throws -> Void,
+        _ isExpected: (any Error) -> Bool
+    ) async throws {
         do {
             try await call()
-        } catch is CancellationError {
-            return
         } catch let observation as RuleObservation {
             throw observation
         } catch {
-            throw RuleObservation(description: "The cancelled call threw \(error) instead of CancellationError.")
+            if isExpected(error) { return }
+            throw RuleObservation(description: "The call threw \(error) instead of \(expected).")
         }
-        throw RuleObservation(description: "The cancelled call succeeded.")
+        throw RuleObservation(description: "The call succeeded instead of throwing \(expected).")
     }
 
     static func chunks(of content: Data) -> AsyncStream<Data> {

@@ -53,7 +53,7 @@ extension TransportConformance {
                 "Send an idempotent request once more if its reused connection ended without a byte (RFC 9112 §9.3.1).",
             for: [.connections, .connectionReuse]
         ) { bench in
-            bench.server.on(.get, "/*") { $0.number > 1 ? .closeBeforeHead : MockResponse.status(200, body: "ok") }
+            bench.server.on(.get, "/*") { $0.number > 1 ? .closeBeforeHead : StubAnswer.status(200, body: "ok") }
             for path in ["/first", "/second"] {
                 let response = try await bench.send(try bench.request(path))
                 try expect(try await bench.text(response), is: "ok", "The content")
@@ -69,7 +69,7 @@ extension TransportConformance {
             for: [.connections]
         ) { bench in
             bench.server.on(nil, "/") { request in
-                request.method == .post ? .closeBeforeHead : MockResponse.status(200, body: "ok")
+                request.method == .post ? .closeBeforeHead : StubAnswer.status(200, body: "ok")
             }
             _ = try await bench.send(try bench.request())
             try await expectFailure(.connectionLost) {
@@ -84,7 +84,7 @@ extension TransportConformance {
             repair: "Send again only if the connection was reused, and leave other retries to interceptors.",
             for: [.connections]
         ) { bench in
-            for answer in [MockResponse.closeBeforeHead, .closeInBody(after: 1, of: 2), .reset] {
+            for answer in [StubAnswer.closeBeforeHead, .closeInBody(after: 1, of: 2), .reset] {
                 bench.server.on(.get, "/", answer)
                 let before = bench.server.requests.count
                 try await expectFailure(.connectionLost, .truncated) { _ = try await bench.send(try bench.request()) }

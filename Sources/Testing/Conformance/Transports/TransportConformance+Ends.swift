@@ -87,7 +87,7 @@ extension TransportConformance {
             let gates = (0..<4).map { _ in AsyncStream.makeStream(of: Void.self) }
             bench.server.on(.get, "/*") { request in
                 for await _ in gates[Int(request.path.dropFirst()) ?? 0].stream {}
-                return MockResponse.status(200, body: "ok")
+                return StubAnswer.status(200, body: "ok")
             }
             let calls = try (0..<4).map { index in
                 let request = try bench.request("/\(index)")
@@ -106,7 +106,7 @@ extension TransportConformance {
             repair: "Keep no state of a call in the transport, or keep it under the call's identity.",
             seeds: 4
         ) { bench in
-            bench.server.on(.post, "/echo") { request in MockResponse.status(200, body: request.text) }
+            bench.server.on(.post, "/echo") { request in StubAnswer.status(200, body: request.text) }
             try await atOnce(100) { index in
                 let request = try bench.request("/echo", .post, body: HTTPBody("\(index)"))
                 let response = try await bench.send(request)

@@ -11,7 +11,10 @@ extension TransportConformance {
             repair: "Compare the bytes with the framing when the connection ends.",
             for: [.connections]
         ) { bench in
-            for answer in [MockResponse.closeInBody(after: 3, of: 10), .closeInChunks(after: [Data("abc".utf8)])] {
+            let brokenOff = TransportError(.truncated, "The content ended.")
+            for answer in [
+                StubAnswer.closeInBody(after: 3, of: 10), .stream([Data("abc".utf8)], thenFailing: brokenOff),
+            ] {
                 try await bench.inEachMode { mode in
                     bench.server.enqueue(answer)
                     try await expectFailure(.truncated) {
@@ -28,7 +31,7 @@ extension TransportConformance {
             repair: "Map the library's errors for a closed or reset connection to connectionLost.",
             for: [.connections]
         ) { bench in
-            for answer in [MockResponse.closeBeforeHead, .reset] {
+            for answer in [StubAnswer.closeBeforeHead, .reset] {
                 bench.server.on(.post, "/", answer)
                 try await expectFailure(.connectionLost) {
                     _ = try await bench.send(try bench.request("/", .post, body: "x"))
@@ -54,7 +57,7 @@ extension TransportConformance {
             repair: "Refuse HTTP/0.9 and status lines that aren't valid.",
             for: [.connections]
         ) { bench in
-            for answer in [MockResponse.garbage, .raw("\r\n\r\n\r\n"), .raw("HTTP/1.1 abc\r\n\r\n"), .raw("{}\n")] {
+            for answer in [StubAnswer.garbage, .raw("\r\n\r\n\r\n"), .raw("HTTP/1.1 abc\r\n\r\n"), .raw("{}\n")] {
                 bench.server.enqueue(answer)
                 try await expectFailure(.invalidResponse, .connectionLost, .truncated) {
                     _ = try await bench.send(try bench.request())
@@ -100,7 +103,7 @@ extension TransportConformance {
             repair: "Never keep a connection whose response failed.",
             for: [.connections]
         ) { bench in
-            bench.server.enqueue(.garbage, .closeInBody(after: 1, of: 2), MockResponse.status(200, body: "fine"))
+            bench.server.enqueue(.garbage, .closeInBody(after: 1, of: 2), StubAnswer.status(200, body: "fine"))
             for _ in 0..<2 { _ = try? await bench.send(try bench.request()) }
             let response = try await bench.send(try bench.request())
             try expect(try await bench.text(response), is: "fine", "The content")

@@ -15,7 +15,7 @@ extension TransportConformance {
             bench.server.enqueue(.status(200, body: String(repeating: "a", count: 1000)))
             _ = try await bench.send(try bench.request(mode: .buffered(upTo: 1000)))
             for answer in [
-                MockResponse.status(200, body: String(repeating: "a", count: 1001)), .stream([Data(count: 1001)]),
+                StubAnswer.status(200, body: String(repeating: "a", count: 1001)), .stream([Data(count: 1001)]),
             ] {
                 bench.server.enqueue(answer)
                 try await expectFailure(.bodyTooLarge) {

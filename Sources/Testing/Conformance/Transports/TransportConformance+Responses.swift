@@ -53,7 +53,7 @@ extension TransportConformance {
             for: [.connections]
         ) { bench in
             bench.server.enqueue(
-                MockResponse.status(200, headers: ["X-A": "final"], body: "ok")
+                StubAnswer.status(200, headers: ["X-A": "final"], body: "ok")
                     .preceded(byInterim: 103, headers: [.link: "</a.css>"])
                     .preceded(byInterim: 100)
             )
@@ -84,7 +84,7 @@ extension TransportConformance {
         ) { bench in
             let sent: HTTPFields = ["X-Many": "1", "X-Other": "x", "X-Many": "2"]
             bench.server.enqueue(
-                MockResponse.status(200, headers: [.setCookie: "a=1", "X-Many": "1", .setCookie: "b=2", "X-Many": "2"])
+                StubAnswer.status(200, headers: [.setCookie: "a=1", "X-Many": "1", .setCookie: "b=2", "X-Many": "2"])
             )
             let response = try await bench.send(try bench.request(fields: sent))
             let received = try await bench.firstReceived()

@@ -69,7 +69,7 @@ extension TransportConformance {
         ) { bench in
             try await bench.inEachMode { mode in
                 bench.server.enqueue(
-                    MockResponse.text("ok")
+                    StubAnswer.text("ok")
                         .preceded(byInterim: 103, headers: [.link: "</b.css>"])
                         .preceded(byInterim: 103, headers: [.link: "</a.css>"])
                         .preceded(byInterim: 102)
@@ -93,7 +93,7 @@ extension TransportConformance {
             repair: "Count the interim responses of an exchange, and end the exchange at a limit.",
             for: [.connections, .interimResponses]
         ) { bench in
-            let steps = [MockResponse.Step.send(Data("HTTP/1.1 102 Processing\r\n\r\n".utf8), times: 10_000)]
+            let steps = [MockServer.Step.send(Data("HTTP/1.1 102 Processing\r\n\r\n".utf8), times: 10_000)]
             bench.server.enqueue(.text("ok").preceded(by: steps))
             try await expectFailure(.invalidResponse) {
                 var request = try bench.request()

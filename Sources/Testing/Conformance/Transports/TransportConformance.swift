@@ -101,7 +101,7 @@ extension TransportConformance {
     /// Something that a transport may be unable to do, and that some rules require.
     ///
     /// The set is open: a later version may have more capabilities, and `rules(without:)` then includes their rules.
-    public struct Capability: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    public struct Capability: OpenSet {
         /// The capability's name.
         public let rawValue: String
         /// Creates a capability from its name.
@@ -131,8 +131,5 @@ extension TransportConformance {
         public static let trailers = Self(rawValue: "trailers")
         /// Reports interim responses: `HTTPContext.interim`.
         public static let interimResponses = Self(rawValue: "interimResponses")
-
-        /// The name.
-        public var description: String { rawValue }
     }
 }

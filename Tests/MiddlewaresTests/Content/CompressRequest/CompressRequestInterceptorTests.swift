@@ -171,7 +171,7 @@ import Testing
     @Test func overARealServer() async throws {
         let server = try MockServer()
         defer { server.stop() }
-        server.on(.post, "/*") { _ in MockResponse.status(204) }
+        server.on(.post, "/*") { _ in StubAnswer.status(204) }
         let client = Client(baseURL: server.url, interceptors: [.compressRequest()])
         for body in [HTTPBody(Self.text), .oneShot(Chunks([Self.text, Self.text]))] {
             let response = try await client.send(HTTPRequest(method: .post, url: try url("/x"), body: body))

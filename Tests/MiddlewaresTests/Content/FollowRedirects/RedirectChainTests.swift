@@ -145,8 +145,8 @@ struct RedirectChainTests {
             second.stop()
         }
         let target = second.url.appending(path: "b").absoluteString
-        first.on(.post, "/a") { _ in MockResponse.status(303, headers: [.location: target], body: "moved") }
-        second.on(nil, "/b") { request in MockResponse.status(200, headers: [:], body: "\(request.method)") }
+        first.on(.post, "/a") { _ in StubAnswer.status(303, headers: [.location: target], body: "moved") }
+        second.on(nil, "/b") { request in StubAnswer.status(200, headers: [:], body: "\(request.method)") }
         let client = Client(baseURL: first.url)
         let request = HTTPRequest(
             method: .post,

@@ -113,7 +113,7 @@ import Testing
         let server = try MockServer()
         defer { server.stop() }
         server.on(.get, "/login") { _ in
-            MockResponse.status(
+            StubAnswer.status(
                 200,
                 headers: [
                     .setCookie: "sid=abc; HttpOnly; Path=/",
@@ -121,7 +121,7 @@ import Testing
                 ]
             )
         }
-        server.on(.get, "/me") { request in MockResponse.status(200, body: request.headerFields[.cookie] ?? "-") }
+        server.on(.get, "/me") { request in StubAnswer.status(200, body: request.headerFields[.cookie] ?? "-") }
         let client = Client(baseURL: server.url, interceptors: [.cookies()])
         _ = try await client.send(HTTPRequest(url: try url("/login")))
         let response = try await client.send(HTTPRequest(url: try url("/me")))

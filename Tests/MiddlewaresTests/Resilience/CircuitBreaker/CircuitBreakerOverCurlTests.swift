@@ -14,7 +14,7 @@ import Testing
         server.on(.get, "/") { _ in
             var iterator = gate.stream.makeAsyncIterator()
             await iterator.next()
-            return MockResponse.status(200)
+            return StubAnswer.status(200)
         }
         let transport = CurlTransport(
             timeouts: Timeouts(connect: .seconds(5), idle: .seconds(60)),
@@ -49,7 +49,7 @@ import Testing
         server.on(.get, "/") { _ in
             var iterator = gate.stream.makeAsyncIterator()
             await iterator.next()
-            return MockResponse.status(200)
+            return StubAnswer.status(200)
         }
         let transport = CurlTransport(connectionLimits: .init(perHost: 1))
         let first = Task { try await transport.send(HTTPRequest(url: server.url)) }

@@ -216,8 +216,8 @@ struct RetryChainTests {
         defer { server.stop() }
         server.enqueue(
             .closeInBody(after: 2, of: 10),
-            MockResponse.status(503),
-            MockResponse.status(200, body: "at last")
+            StubAnswer.status(503),
+            StubAnswer.status(200, body: "at last")
         )
         let client = Client(baseURL: server.url, interceptors: [.retry(.constant(.zero))])
         let response = try await client.send(HTTPRequest(url: server.url.appending(path: "x")))

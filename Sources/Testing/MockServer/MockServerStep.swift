@@ -1,8 +1,8 @@
 public import Foundation
 internal import InterceptorsCore
 
-extension MockResponse {
-    /// One action of the server in a response.
+extension MockServer {
+    /// One action of the server in an answer.
     public struct Step: Sendable {
         enum Action: Sendable {
             case send(Data)

@@ -1,31 +1,8 @@
 public import Foundation
 public import InterceptorsCore
 
-// Faults: a few steps each, or a message that breaks its head's promises. Build others with `init(steps:)`.
-extension MockResponse {
-    /// Reads the request and never answers. The connection stays open until the client closes it.
-    public static var neverAnswer: Self { Self(steps: [.waitForever]) }
-
-    /// Sends the head in pieces, each after a pause on the server's clock, then the content at once.
-    ///
-    /// - Parameters:
-    ///   - count: the number of bytes in a piece.
-    ///   - pause: the pause before each piece.
-    ///   - status: the status.
-    ///   - headers: the fields.
-    ///   - body: the content.
-    public static func slowHead(
-        bytesAtATime count: Int = 1,
-        every pause: Duration,
-        status: HTTPResponse.Status = 200,
-        headers: HTTPFields = [:],
-        body: String = ""
-    ) -> Self {
-        var message = MockMessage(status, headers, MockContent(Data(body.utf8)))
-        message.headPace = (max(1, count), pause)
-        return Self(message)
-    }
-
+// Faults of a ``MockServer``: a few steps each, or a response that breaks its head's promises. Build others with `init(steps:)`.
+extension StubAnswer {
     /// Closes the connection instead of answering.
     public static var closeBeforeHead: Self { Self(steps: [.close]) }
 
@@ -39,13 +16,7 @@ extension MockResponse {
 
     /// Announces a content length in bytes, sends only the beginning, and keeps the connection open until the client closes it.
     public static func stallInBody(after beginning: Data, of announced: Int) -> Self {
-        Self(MockMessage(200, [:], MockContent(.length(announced), [.send(beginning), .waitForever])))
-    }
-
-    /// Sends the given chunks in the chunked coding, and closes the connection without the final chunk.
-    public static func closeInChunks(after chunks: [Data]) -> Self {
-        let frames = chunks.map { Step.send(MockMessage.frame($0)) }
-        return Self(steps: [.send(MockMessage.head(200, [.transferEncoding: "chunked"]))] + frames + [.close])
+        status(200, body: .restartable(length: Int64(announced)) { AsyncStream { $0.yield(beginning) } })
     }
 
     /// Announces one content length and sends another.
