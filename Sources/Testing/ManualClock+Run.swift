@@ -27,15 +27,15 @@ extension ManualClock {
     ///
     /// - Parameters:
     ///   - count: the number of tasks that must sleep before each step.
-    ///   - failsWhenStuck: whether to throw ``StuckError`` at once when the operation and its child tasks all wait, but too few
+    ///   - failsWhenStuck: whether to throw an error at once when the operation and its child tasks all wait, but too few
     ///     tasks sleep. Choose `true` if the operation waits only for this clock and its child tasks, because nothing else
     ///     could resume the operation. By default `false`.
-    ///   - fileID: the file that ``StuckError`` names; leave it out.
-    ///   - line: the line that ``StuckError`` names; leave it out.
+    ///   - fileID: the file that the error of a stuck operation names; leave it out.
+    ///   - line: the line that the error names; leave it out.
     ///   - operation: the operation. If the task that calls `run` is cancelled, so is the operation.
-    /// - Throws: the operation's error, or ``StuckError``. ``StuckError`` also replaces the `CancellationError` of an operation
-    ///   that was cancelled with the task that calls `run`. A test that reaches its time limit is cancelled, so it reports
-    ///   which tasks slept.
+    /// - Throws: the operation's error, or an error that lists the deadlines of the sleeping tasks. It also replaces the
+    ///   `CancellationError` of an operation that was cancelled with the task that calls `run`. A test that reaches its time
+    ///   limit is cancelled, so it reports which tasks slept.
     public func run<Value: Sendable>(
         sleepers count: Int = 1,
         failingWhenStuck failsWhenStuck: Bool = false,
@@ -89,27 +89,25 @@ extension ManualClock {
 
     /// Thrown by ``run(sleepers:failingWhenStuck:fileID:line:_:)`` when the operation can't end. Lists the deadlines of the
     /// sleeping tasks.
-    public struct StuckError: Error, Sendable {
+    struct StuckError: Error, CustomStringConvertible {
         /// The clock's time.
-        public let now: Instant
+        let now: Instant
         /// The deadlines of the tasks that slept on the clock, earliest first.
-        public let deadlines: [Instant]
+        let deadlines: [Instant]
         /// The number of sleeping tasks that the next step needed.
-        public let needed: Int
+        let needed: Int
         /// The call of `run`.
         let location: CodeLocation
-    }
-}
 
-extension ManualClock.StuckError: CustomStringConvertible {
-    /// The location of the call, the time, and the deadlines.
-    public var description: String {
-        let sleeping =
-            deadlines.isEmpty
-            ? "No task sleeps on the clock"
-            : "Tasks sleep until " + deadlines.map(\.description).joined(separator: ", ")
-        let missing = deadlines.count < needed ? "; the next step needs \(needed) sleeping" : ""
-        return "ManualClock.StuckError: the operation hasn't ended at \(now). \(sleeping)\(missing) (\(location))"
+        /// The location of the call, the time, and the deadlines.
+        var description: String {
+            let sleeping =
+                deadlines.isEmpty
+                ? "No task sleeps on the clock"
+                : "Tasks sleep until " + deadlines.map(\.description).joined(separator: ", ")
+            let missing = deadlines.count < needed ? "; the next step needs \(needed) sleeping" : ""
+            return "ManualClock.StuckError: the operation hasn't ended at \(now). \(sleeping)\(missing) (\(location))"
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 import Foundation
 import InterceptorsTestSupport
-import InterceptorsTesting
 import Synchronization
 import Testing
+
+@testable import InterceptorsTesting
 
 @Suite(.againstHanging) struct ManualClockRunTests {
     let clock = ManualClock()

@@ -15,7 +15,9 @@ struct LoggedStore: CacheStore {
                 let body = try await log.waiting(for: "the body of an entry") { try await entry.body(range) }
                 // Only a stream waits, and a body in memory must stay in memory.
                 guard body.bytes == nil else { return body }
-                return body.wrapped(length: body.length) { LoggedChunks(body: $0, log: log) }
+                return body.unfolded(length: body.length) { chunks in
+                    try await log.waiting(for: "the next chunk of an entry's body") { try await chunks.next() }
+                }
             }
         }
         return snapshot
@@ -57,24 +59,6 @@ struct LoggedStore: CacheStore {
 
     func digestKey() async throws -> Data {
         try await log.waiting(for: "digestKey()") { try await base.digestKey() }
-    }
-}
-
-private struct LoggedChunks: AsyncSequence, Sendable {
-    let body: HTTPBody
-    let log: WaitLog
-
-    func makeAsyncIterator() -> Iterator { Iterator(chunks: body.makeAsyncIterator(), log: log) }
-
-    struct Iterator: AsyncIteratorProtocol {
-        var chunks: HTTPBody.AsyncIterator
-        let log: WaitLog
-
-        mutating func next() async throws -> Data? {
-            let wait = log.begin("the next chunk of an entry's body")
-            defer { log.end(wait) }
-            return try await chunks.next()
-        }
     }
 }
 

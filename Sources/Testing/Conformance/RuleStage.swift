@@ -52,18 +52,23 @@ final class RuleStage: Sendable {
     ) async throws {
         let stage = try RuleStage(seed: seed, clock: clock, patience: patience, waitsForThreads: waitsForThreads)
         try await withTaskCancellationHandler {
-            // On a separate thread, because the run owns its thread, and the checked code may block it.
-            try await WatchedThread.run(
-                limit: patience.blockedThread,
-                progress: { stage.beat.load(ordering: .relaxed) },
-                blocked: {
+            let lastBeat = Guarded<Int?>(nil)
+            try await WatchedWork.run(every: patience.blockedThread) {
+                let (earlier, beat) = (lastBeat.value, stage.beat.load(ordering: .relaxed))
+                lastBeat.change { $0 = beat }
+                // An odd beat that stays is a job that blocks its thread, which can't be ended.
+                guard beat == earlier, beat % 2 == 1 else { return nil }
+                return {
                     stage.isStopped.store(true, ordering: .relaxed)
                     // On another thread, because a cancellation handler may wait for what the blocked thread holds.
                     defer { Thread.detachNewThread { stage.state.withLock(\.root)?.cancel() } }
                     return report(.blockedThread)
                 }
-            ) {
-                try stage.play(report, operation)
+            } start: { end in
+                // On a separate thread, because the run owns its thread, and the checked code may block it.
+                let thread = Thread { end(Result { try stage.play(report, operation) }) }
+                thread.stackSize = 4 << 20
+                thread.start()
             }
         } onCancel: {
             stage.isStopped.store(true, ordering: .relaxed)

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Synchronization
 
 /// Runs a check on the usual threads, and ends the check when nothing has happened for a time.
@@ -12,7 +11,6 @@ final class RuleWatch: Sendable {
     private static let leastBlocked = Duration.seconds(60)
 
     fileprivate struct State {
-        var continuation: CheckedContinuation<Void, any Error>?
         var task: Task<Void, Never>?
         var progress = 0
         var quietSteps = 0
@@ -40,8 +38,7 @@ final class RuleWatch: Sendable {
     /// Runs the check in a task. A check that doesn't go on is cancelled, and nobody waits for its task.
     func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                state.withLock { $0.continuation = continuation }
+            try await WatchedWork.run(every: patience / Self.steps, check: { self.takeStep() }) { end in
                 let task = Task {
                     let result: Result<Void, any Error>
                     do { result = .success(try await body()) } catch { result = .failure(error) }
@@ -49,46 +46,29 @@ final class RuleWatch: Sendable {
                 }
                 state.withLock { $0.task = task }
                 if Task.isCancelled { task.cancel() }
-                step()
             }
         } onCancel: {
             state.withLock(\.task)?.cancel()
         }
     }
 
-    private func end(_ result: Result<Void, any Error>) {
-        let continuation = state.withLock { state in
-            defer { (state.continuation, state.task) = (nil, nil) }
-            return state.continuation
-        }
-        continuation?.resume(with: result)
-    }
-
-    private func step() {
-        let seconds = patience / .seconds(1) / Double(Self.steps)
-        DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in self?.takeStep() }
-    }
-
-    private func takeStep() {
+    private func takeStep() -> WatchedWork.GivingUp? {
         let progress = progress()
         let blockedLimit = Int(min(1e9, Double(Self.steps) * max(6, Self.leastBlocked / patience)))
-        let (hasEnded, standstill, mustProbe) = state.withLock { state in
-            guard state.continuation != nil else { return (true, RuleStandstill?.none, false) }
+        let (standstill, mustProbe) = state.withLock { state in
             let standstill = state.count(progress, Self.steps, blockedLimit)
             defer { state.isProbing = true }
-            return (false, standstill, !state.isProbing)
+            return (standstill, !state.isProbing)
         }
-        if hasEnded { return }
         if let standstill {
-            // Reported before the task is cancelled, while its calls still wait.
-            let error = report(standstill)
-            let task = state.withLock(\.task)
-            end(.failure(error))
-            task?.cancel()
-            return
+            return { [self] in
+                // Reported before the task is cancelled, while its calls still wait.
+                defer { state.withLock(\.task)?.cancel() }
+                return report(standstill)
+            }
         }
         if mustProbe { Task { state.withLock { $0.isProbing = false } } }
-        step()
+        return nil
     }
 }
 

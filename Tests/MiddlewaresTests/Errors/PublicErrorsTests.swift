@@ -76,7 +76,7 @@ import Testing
 
     // These belong to tests, or describe an error.
     private static let notOfACall: Set<String> = [
-        "RecordingError", "StubVerificationError", "StuckError",
+        "RecordingError", "StubVerificationError",
         // The redacted form of an error in a journal.
         "Failure",
     ]

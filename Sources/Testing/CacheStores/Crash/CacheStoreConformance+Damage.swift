@@ -5,63 +5,21 @@ internal import InterceptorsMiddlewares
 extension CacheStoreConformance {
     static let damageLaws: [CrashLaw] = [
         CrashLaw(
-            "truncatedFileIsAMiss",
-            expected: "A file that was cut must count as a miss, and its entry must be removed.",
-            harm: "Otherwise the program shows half of a file after a full disk or a loss of power.",
-            repair: "Keep the lengths of all parts in the record, and compare them when you read."
-        ) { bench in
-            try await forEachFile(bench) { image, path, bytes, content in
-                for count in Set([0, 1, bytes.count / 2, bytes.count - 1]) where count >= 0 && count < bytes.count {
-                    var damaged = image
-                    damaged.replace(path, with: bytes.prefix(count))
-                    try await bench.check(
-                        damaged,
-                        serves: content,
-                        "With \(path) cut to \(count) of \(bytes.count) bytes"
-                    )
-                }
-            }
-        },
-        CrashLaw(
-            "flippedBitIsAMiss",
+            "damagedFileIsAMiss",
             expected:
-                "A file with a changed bit must never change what is served; the damaged entry must be removed.",
-            harm: "Otherwise a failing disk changes documents and prices without anybody noticing.",
-            repair: "Keep a checksum of each record and body, and compare it when you read."
+                "A file that was cut, changed, removed or replaced by a pipe or a folder must be a miss, which neither blocks the store nor stays.",
+            harm:
+                "Otherwise a full or failing disk, or a tool that frees space, changes what the program shows, or stops it.",
+            repair:
+                "Open regular files only, without blocking, and compare their lengths and checksums with those in the record."
         ) { bench in
-            try await forEachFile(bench) { image, path, bytes, content in
-                for position in positions(in: bytes.count) {
-                    var (damaged, changed) = (image, bytes)
-                    changed[changed.startIndex + position] ^= 1 << (position % 8)
-                    damaged.replace(path, with: changed)
-                    try await bench.check(damaged, serves: content, "With a changed bit in byte \(position) of \(path)")
-                }
-            }
-        },
-        CrashLaw(
-            "missingFileIsAMiss",
-            expected: "If a file is gone, its entries must be misses, and the store must go on working.",
-            harm: "Otherwise a tool that frees space breaks the program until it is installed again.",
-            repair: "Treat a missing file as an entry that was never stored, and make it again when you write."
-        ) { bench in
-            try await forEachFile(bench) { image, path, _, content in
-                var damaged = image
-                damaged.items[path] = nil
-                try await bench.check(damaged, serves: content, "Without \(path)")
-            }
-        },
-        CrashLaw(
-            "foreignItemIsNoEntry",
-            expected: "A pipe or a folder in the place of a file must neither block the store nor be served.",
-            harm: "Otherwise opening the cache blocks the program for ever.",
-            repair: "Open with O_NONBLOCK and O_NOFOLLOW, and use regular files only."
-        ) { bench in
-            try await forEachFile(bench) { image, path, _, content in
-                for item in [FolderImage.Item.pipe, .folder(permissions: 0o700)] {
-                    var damaged = image
-                    damaged.items[path] = item
-                    let kind = item == .pipe ? "a pipe" : "a folder"
-                    try await bench.check(damaged, serves: content, "With \(kind) as \(path)", mayFail: true)
+            guard let last = try await CrashScript.run(bench).last else { return }
+            for path in last.image.files {
+                for damage in damages(of: last.image.bytes(path) ?? Data()) {
+                    var image = last.image
+                    damage.change(&image, path)
+                    let state = "With \(path) \(damage.name)"
+                    try await bench.check(image, serves: last.content, state, mayFail: damage.isForeign)
                 }
             }
         },
@@ -79,16 +37,32 @@ extension CacheStoreConformance {
         },
     ]
 
-    /// Calls the closure for each file that the script leaves.
-    private static func forEachFile(
-        _ bench: CrashBench,
-        _ check: (_ image: FolderImage, _ path: String, _ bytes: Data, _ content: Content) async throws -> Void
-    ) async throws {
-        guard let last = try await CrashScript.run(bench).last else { return }
-        for path in last.image.files {
-            guard let bytes = last.image.bytes(path) else { continue }
-            try await check(last.image, path, bytes, last.content)
+    /// Something that happened to a file.
+    private struct Damage {
+        /// The end of a sentence that begins with the file.
+        let name: String
+        /// Whether the path is no file any more, which the store may report.
+        var isForeign = false
+        let change: (inout FolderImage, _ path: String) -> Void
+    }
+
+    private static func damages(of bytes: Data) -> [Damage] {
+        let lengths = Set([0, 1, bytes.count / 2, bytes.count - 1]).filter { $0 >= 0 && $0 < bytes.count }
+        let cuts = lengths.map { count in
+            Damage(name: "cut to \(count) of \(bytes.count) bytes") { $0.replace($1, with: bytes.prefix(count)) }
         }
+        let flips = positions(in: bytes.count).map { position in
+            Damage(name: "with a changed bit in byte \(position)") { image, path in
+                var changed = bytes
+                changed[changed.startIndex + position] ^= 1 << (position % 8)
+                image.replace(path, with: changed)
+            }
+        }
+        return cuts + flips + [
+            Damage(name: "removed") { $0.items[$1] = nil },
+            Damage(name: "replaced by a pipe", isForeign: true) { $0.items[$1] = .pipe },
+            Damage(name: "replaced by a folder", isForeign: true) { $0.items[$1] = .folder(permissions: 0o700) },
+        ]
     }
 
     /// Positions in a file of a length: its ends, and some between them.

@@ -1,16 +1,6 @@
 internal import Foundation
 internal import InterceptorsTransport
 
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#endif
-
 /// The content of a folder at one moment.
 struct FolderImage: Sendable {
     enum Item: Sendable, Equatable {

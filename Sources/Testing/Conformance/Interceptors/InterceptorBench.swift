@@ -123,23 +123,16 @@ extension InterceptorConformance {
         let stage: RuleStage
         let content: Data
         let make: Factory
-        let interceptor: any Interceptor
-        let server: ScriptedServer
+        var interceptor: any Interceptor
+        var server: ScriptedServer
 
         /// The same, with a new interceptor and a new server.
         func fresh(_ answer: ScriptedServer.Answer? = nil) throws -> Bench {
-            let server = ScriptedServer(content: content)
-            if let answer { server.answer(answer) }
-            return Bench(
-                log: log,
-                roles: roles,
-                world: world,
-                stage: stage,
-                content: content,
-                make: make,
-                interceptor: try make(world),
-                server: server
-            )
+            var fresh = self
+            fresh.interceptor = try make(world)
+            fresh.server = ScriptedServer(content: content)
+            if let answer { fresh.server.answer(answer) }
+            return fresh
         }
     }
 }

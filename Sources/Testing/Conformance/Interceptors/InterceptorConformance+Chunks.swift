@@ -11,24 +11,7 @@ extension InterceptorConformance {
             repair:
                 "Keep an incomplete end of a chunk in the iterator, put the next chunk behind it, and return the rest at the end.",
             for: { $0.includes(.changesResponse) }
-        ) { bench in
-            for sample in ContentSample.all(with: bench.content) {
-                let whole = try await ChunkedExchange.response(bench, sample, nil)
-                // An interceptor whose results differ from call to call can't be compared.
-                guard try await ChunkedExchange.response(bench, sample, nil) == whole else { continue }
-                let all = Chunking.all(seed: bench.log.seed)
-                let first = try await ChunkedExchange.response(bench, sample, all[0])
-                // An interceptor may leave streams of a format alone that it refuses in memory.
-                let isLeftAlone = whole == .failed && first == .content(sample.content)
-                for chunking in all {
-                    let streamed = try await ChunkedExchange.response(bench, sample, chunking)
-                    try bench.expect(
-                        streamed == (isLeftAlone ? first : whole),
-                        "Of \(sample.name), \(whole) came back from memory, and \(streamed.description(comparedWith: whole)) from a stream \(chunking.name)."
-                    )
-                }
-            }
-        },
+        ) { bench in try await ChunkedExchange.compare(bench, "came back", ChunkedExchange.response) },
         Law(
             "aRequestsContentIsTheSameInAnyChunks",
             expected: "A request's content must go on the same from memory and from a stream, in any chunks.",
@@ -37,24 +20,8 @@ extension InterceptorConformance {
                 "Pass a streamed body on, or keep an incomplete end of a chunk in the iterator until the next chunk comes.",
             for: { !$0.includes(.compresses) }
         ) { bench in
-            for sample in ContentSample.all(with: bench.content) {
-                let whole = try await ChunkedExchange.request(bench, sample, nil)
-                let again = try await ChunkedExchange.request(bench, sample, nil)
-                guard again == whole, whole != .coded else { continue }
-                let all = Chunking.all(seed: bench.log.seed)
-                let first = try await ChunkedExchange.request(bench, sample, all[0])
-                // An interceptor may refuse streams, such as one that signs content, but not by their chunks.
-                // An interceptor may leave streams alone whose content it refuses in memory.
-                let isLeftAlone = whole == .failed && first == .content(sample.content)
-                let expected = first == .failed || isLeftAlone ? first : whole
-                for chunking in all {
-                    let streamed = try await ChunkedExchange.request(bench, sample, chunking)
-                    try bench.expect(
-                        streamed == expected || streamed == .coded,
-                        "Of \(sample.name), \(whole) went on from memory, and \(streamed.description(comparedWith: whole)) from a stream \(chunking.name)."
-                    )
-                }
-            }
+            // An interceptor may refuse streams, such as one that signs content, but not by their chunks.
+            try await ChunkedExchange.compare(bench, "went on", mayRefuse: true, ChunkedExchange.request)
         },
     ]
 }
@@ -81,6 +48,32 @@ private enum ChunkedExchange {
             guard case .content(let bytes) = self, case .content(let others) = other else { return description }
             let same = zip(bytes, others).prefix { $0 == $1 }.count
             return "\(description) that differ from byte \(same) on"
+        }
+    }
+
+    /// Throws unless samples give the same results in memory and as streams.
+    static func compare(
+        _ bench: InterceptorConformance.Bench,
+        _ event: String,
+        mayRefuse: Bool = false,
+        _ exchange: (InterceptorConformance.Bench, ContentSample, Chunking?) async throws -> Result
+    ) async throws {
+        for sample in ContentSample.all(with: bench.content) {
+            let whole = try await exchange(bench, sample, nil)
+            // An interceptor whose results differ from call to call can't be compared.
+            guard try await exchange(bench, sample, nil) == whole, whole != .coded else { continue }
+            let all = Chunking.all(seed: bench.log.seed)
+            let first = try await exchange(bench, sample, all[0])
+            // An interceptor may leave streams of a format alone that it refuses in memory.
+            let isLeftAlone = whole == .failed && first == .content(sample.content)
+            let expected = isLeftAlone || mayRefuse && first == .failed ? first : whole
+            for chunking in all {
+                let streamed = try await exchange(bench, sample, chunking)
+                try bench.expect(
+                    streamed == expected || streamed == .coded,
+                    "Of \(sample.name), \(whole) \(event) from memory, and \(streamed.description(comparedWith: whole)) from a stream \(chunking.name)."
+                )
+            }
         }
     }
 

@@ -7,7 +7,7 @@ final class ScriptedServer: Transport {
     /// A request that arrived.
     struct Arrival: Sendable {
         let number: Int
-        let request: HTTPRequest
+        var request: HTTPRequest
         /// Whether the body could be read when the request arrived.
         let isReadable: Bool
         /// The caller's task-local value.
@@ -74,16 +74,9 @@ final class ScriptedServer: Transport {
                 taskLocal: CallerValue.number
             )
             // Kept without what would keep the call's own objects alive.
-            var kept = request
-            kept.context = HTTPContext()
-            state.arrivals.append(
-                Arrival(
-                    number: arrival.number,
-                    request: kept,
-                    isReadable: arrival.isReadable,
-                    taskLocal: arrival.taskLocal
-                )
-            )
+            var kept = arrival
+            kept.request.context = HTTPContext()
+            state.arrivals.append(kept)
             state.running += 1
             return (arrival, state.answer)
         }

@@ -2,7 +2,7 @@ import Foundation
 import Interceptors
 import Synchronization
 
-/// A store in memory with one fault. Each fault has the name of the rule that finds it.
+/// A store in memory with one fault. Most faults have the name of the rule that finds them.
 actor AdjustableStore: CacheStore {
     enum Fault: String, CaseIterable, Sendable {
         // Storing
@@ -27,6 +27,16 @@ actor AdjustableStore: CacheStore {
         case writeThatHasReturnedIsSeenByEveryLaterLookup, replacingIsSeenAsOneStep,
             updateAndReplacementExcludeEachOther
         case bodiesOfWritersAtTheSameTimeStayApart
+
+        /// The rule that finds the fault.
+        var rule: String {
+            switch self {
+            case .responseRequestedBeforeAnInvalidationIsNotStoredAfterIt,
+                .responseRequestedBeforeAClearIsNotStoredAfterIt:
+                "responseRequestedBeforeARemovalIsNotStoredAfterIt"
+            default: rawValue
+            }
+        }
     }
 
     struct Stored: Sendable {

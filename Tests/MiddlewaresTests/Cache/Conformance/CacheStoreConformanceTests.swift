@@ -52,8 +52,8 @@ import Testing
 
     @Test(.againstHanging, arguments: AdjustableStore.Fault.allCases)
     func brokenStoreIsFoundByTheRuleNamedForItAndByNoOther(fault: AdjustableStore.Fault) async throws {
-        let failures = try await Self.failures(fault.rawValue) { AdjustableStore(fault) }
-        #expect(Set(failures.keys) == [fault.rawValue], "\(failures)")
+        let failures = try await Self.failures(fault.rule) { AdjustableStore(fault) }
+        #expect(Set(failures.keys) == [fault.rule], "\(failures)")
     }
 
     @Test func storeWithoutAFaultKeepsEveryRule() async throws {
@@ -62,7 +62,7 @@ import Testing
 
     @Test func everyRuleHasABrokenStore() {
         let names = CacheStoreConformance.rules.map(\.name)
-        #expect(Set(AdjustableStore.Fault.allCases.map(\.rawValue)) == Set(names))
+        #expect(Set(AdjustableStore.Fault.allCases.map(\.rule)) == Set(names))
         #expect(Set(names).count == names.count)
     }
 
@@ -88,15 +88,15 @@ import Testing
         for (number, rule) in CacheStoreConformance.crashRules.enumerated() {
             // Each day checks a fourth of the other rules, because all of them together kill hundreds of processes.
             let isOthersTurn = FullLoad.isOn || number % 4 == Int(DailySeed.value % 4)
-            guard isOthersTurn || rule.name == fault.rawValue else { continue }
+            guard isOthersTurn || rule.name == fault.rule else { continue }
             do {
-                let patience = Duration.seconds(rule.name == fault.rawValue ? 2 : 10)
+                let patience = Duration.seconds(rule.name == fault.rule ? 2 : 10)
                 try await rule.check(patience: patience) { try FolderStore(at: $0, fault) }
             } catch let failure as Failure {
                 failures[failure.rule.name] = failure.observed
             }
         }
-        #expect(Set(failures.keys) == [fault.rawValue], "\(failures)")
+        #expect(Set(failures.keys) == [fault.rule], "\(failures)")
     }
 
     @Test(.againstHanging, arguments: CacheStoreConformance.crashRules)
@@ -114,7 +114,7 @@ import Testing
         let names = Set(CacheStoreConformance.crashRules.map(\.name))
         // Two stores that race for a lock do so by chance, so no broken store loses the race in each run.
         #expect(
-            names.subtracting(FolderStore.Fault.allCases.map(\.rawValue)) == [
+            names.subtracting(FolderStore.Fault.allCases.map(\.rule)) == [
                 "writersOfSeveralStoresLeaveOneWholeEntry"
             ]
         )

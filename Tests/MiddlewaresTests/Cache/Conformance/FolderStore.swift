@@ -8,7 +8,7 @@ import Darwin
 import Glibc
 #endif
 
-/// A small store on disk, with at most one fault. Each fault has the name of the rule that finds it.
+/// A small store on disk, with at most one fault. Most faults have the name of the rule that finds them.
 ///
 /// ```
 /// lock            flock during each change
@@ -27,6 +27,17 @@ final class FolderStore: CacheStore {
         #if os(Linux)
         case noFileStaysOpen
         #endif
+
+        /// The rule that finds the fault.
+        var rule: String {
+            switch self {
+            case .killBetweenTwoCallsLeavesTheOldEntryTheNewOneOrNone, .killWithinACallLeavesTheOldEntryTheNewOneOrNone:
+                "aKillLeavesTheOldEntryTheNewOneOrNone"
+            case .truncatedFileIsAMiss, .flippedBitIsAMiss, .missingFileIsAMiss, .foreignItemIsNoEntry:
+                "damagedFileIsAMiss"
+            default: rawValue
+            }
+        }
     }
 
     private struct Memory {
