@@ -40,7 +40,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// Injects failures of the network and the server, for tests.
     ///
     /// ```swift
-    /// interceptors: chain + [.faults(.latency(.seconds(1)).percent(50), .captivePortal.percent(5), .reset.percent(5))]
+    /// interceptors: chain + [.faults(.latency(.seconds(1)).percent(50), .status(503).percent(5), .reset.percent(5))]
     /// ```
     /// ``Fault`` lists the failures, and how to limit them to some requests. Without faults, requests and responses pass
     /// unchanged.

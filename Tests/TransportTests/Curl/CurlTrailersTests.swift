@@ -76,7 +76,10 @@ import Testing
     }
 
     @Test func contentThatIsCutOrDiscardedHasNoTrailers() async throws {
-        server.enqueue(.stream([Data("a")], thenFailing: CancellationError()), .stream([Data("a")], trailers: ["X-A": "1"]))
+        server.enqueue(
+            .stream([Data("a")], thenFailing: CancellationError()),
+            .stream([Data("a")], trailers: ["X-A": "1"])
+        )
         let cut = try await transport.send(makeRequest(server, responseBody: .streamed))
         let error = try await failure { try await content(of: cut) }
         #expect(error.code == .truncated)

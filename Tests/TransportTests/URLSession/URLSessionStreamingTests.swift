@@ -20,8 +20,7 @@ import Testing
         return StubAnswer(steps: [head, .send(piece, times: count), .waitForever])
     }
 
-    private func stream(_ response: StubAnswer, _ transport: URLSessionTransport? = nil) async throws -> HTTPResponse
-    {
+    private func stream(_ response: StubAnswer, _ transport: URLSessionTransport? = nil) async throws -> HTTPResponse {
         server.enqueue(response)
         return try await (transport ?? self.transport).send(makeRequest(server, responseBody: .streamed))
     }
