@@ -1,18 +1,20 @@
-/// One challenge of a `WWW-Authenticate` or `Proxy-Authenticate` field (RFC 9110 §11.6.1, §11.7.1).
-package struct Challenge: Sendable, Hashable {
-    /// The scheme in lower case.
-    package let scheme: String
-    /// The parameters, by their names in lower case.
-    package var parameters: [String: String]
+internal import InterceptorsSyntax
 
-    package init(scheme: String, parameters: [String: String] = [:]) {
+/// One challenge of a `WWW-Authenticate` or `Proxy-Authenticate` field (RFC 9110 §11.6.1, §11.7.1).
+struct Challenge: Sendable, Hashable {
+    /// The scheme in lower case.
+    let scheme: String
+    /// The parameters, by their names in lower case.
+    var parameters: [String: String]
+
+    init(scheme: String, parameters: [String: String] = [:]) {
         self.scheme = scheme
         self.parameters = parameters
     }
 
     /// The challenges of one field, in order. A challenge that breaks the grammar is dropped, together with the rest of the
     /// field.
-    package static func all(in value: String) -> [Challenge] {
+    static func all(in value: String) -> [Challenge] {
         var cursor = FieldCursor(value)
         var challenges: [Challenge] = []
         var open: Challenge?
@@ -40,7 +42,7 @@ package struct Challenge: Sendable, Hashable {
     }
 
     /// Parses parameters without a scheme, as in `Authentication-Info`.
-    package static func parameters(in value: String) -> [String: String] {
+    static func parameters(in value: String) -> [String: String] {
         all(in: "x " + value).first?.parameters ?? [:]
     }
 

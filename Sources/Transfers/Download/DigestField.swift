@@ -1,20 +1,21 @@
 internal import Foundation
+internal import InterceptorsSyntax
 
 /// The value of `Repr-Digest` and `Content-Digest` (RFC 9530 §2, §3).
 ///
 /// ```
 /// Repr-Digest: sha-256=:d435Qo+nKZ+gLcUHn7GQtQ72hiBVAgqoLsZnZPiTGPk=:, sha-512=:…:
 /// ```
-package struct DigestField: Sendable, Hashable {
+struct DigestField: Sendable, Hashable {
     /// 32 bytes; `nil` if the field has no SHA-256, or its value has another length.
-    package private(set) var sha256: [UInt8]?
+    private(set) var sha256: [UInt8]?
     /// 64 bytes; `nil` if the field has no SHA-512, or its value has another length.
-    package private(set) var sha512: [UInt8]?
+    private(set) var sha512: [UInt8]?
 
     /// Fails if the field isn't a dictionary of byte sequences (RFC 8941 §3.2).
     ///
     /// - Parameter text: the field's value; several field lines joined with commas.
-    package init?(_ text: String) {
+    init?(_ text: String) {
         var cursor = FieldCursor(text)
         cursor.skipWhitespace()
         while !cursor.isAtEnd {

@@ -1,4 +1,5 @@
-package import Foundation
+internal import Foundation
+internal import Interceptors
 
 #if !canImport(Darwin)
 internal import CInterceptorsFiles
@@ -8,12 +9,12 @@ internal import CInterceptorsFiles
 ///
 /// An edit in place changes the value, and so does another file under the same name. On Linux, two edits within one tick of the file
 /// system's clock, a few milliseconds, count as one.
-package struct FileVersion: Sendable, Equatable {
+struct FileVersion: Sendable, Equatable {
     private let numbers: [Int64?]
 
     /// - Parameter url: the URL of a file, or of a symbolic link to one.
     /// - Returns: `nil` if the file system doesn't tell.
-    package init?(of url: URL) {
+    init?(of url: URL) {
         #if canImport(Darwin)
         var target = url.resolvingSymlinksInPath()
         target.removeAllCachedResourceValues()
@@ -39,5 +40,5 @@ extension HTTPBody {
     /// A body that is a file reads the file again for each attempt, so parts of two attempts may come from two versions.
     // Disks may be slow, so the call runs off the caller's actor.
     @concurrent
-    package func fileVersion() async -> FileVersion? { file.flatMap { FileVersion(of: $0) } }
+    func fileVersion() async -> FileVersion? { file.flatMap { FileVersion(of: $0) } }
 }

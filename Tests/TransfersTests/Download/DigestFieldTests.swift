@@ -1,5 +1,6 @@
-import InterceptorsSyntax
 import Testing
+
+@testable import InterceptorsTransfers
 
 @Suite(.againstHanging) struct DigestFieldTests {
     private let short = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="

@@ -1,6 +1,7 @@
-import InterceptorsSyntax
 import InterceptorsTestSupport
 import Testing
+
+@testable import InterceptorsMiddlewares
 
 @Suite(.againstHanging) struct ChallengeTests {
     private func challenges(_ values: String...) -> [Challenge] {

@@ -1,8 +1,10 @@
+internal import InterceptorsSyntax
+
 /// The values of structured fields (RFC 9651), as far as this package reads them: integers and Booleans. Values of other types are
 /// checked and skipped.
-package struct StructuredField {
+struct StructuredField {
     /// The value of an Item, without its parameters.
-    package enum Value: Sendable, Equatable {
+    enum Value: Sendable, Equatable {
         case integer(Int64)
         case boolean(Bool)
         /// A value of another type, or an inner list.
@@ -14,7 +16,7 @@ package struct StructuredField {
     private init(_ text: String) { cursor = FieldCursor(text) }
 
     /// The value of an Item (§4.2.3), or `nil` if the text isn't one.
-    package static func item(_ text: String) -> Value? {
+    static func item(_ text: String) -> Value? {
         var field = Self(text)
         field.skipSpaces()
         guard let value = field.item() else { return nil }
@@ -23,7 +25,7 @@ package struct StructuredField {
     }
 
     /// The members of a Dictionary (§4.2.2), or `nil` if the text isn't one. The last member with a name counts.
-    package static func dictionary(_ text: String) -> [String: Value]? {
+    static func dictionary(_ text: String) -> [String: Value]? {
         var field = Self(text)
         field.skipSpaces()
         var members: [String: Value] = [:]

@@ -1,7 +1,7 @@
 import InterceptorsTestSupport
 import Testing
 
-@testable import InterceptorsSyntax
+@testable import InterceptorsTransfers
 
 /// RFC 9651 §3 and §4.2.
 @Suite(.againstHanging) struct StructuredFieldTests {
