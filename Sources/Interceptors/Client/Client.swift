@@ -76,6 +76,7 @@ public struct Client: Transport {
     ///   - encoder: encodes the values of requests.
     ///   - decoder: decodes the values of responses.
     ///   - observer: watches each element of the chain; by default none.
+    @inline(never)  // The compiler would copy it, and what it calls, into other initializers.
     public init(
         baseURL: URL? = nil,
         interceptors: [any Interceptor],

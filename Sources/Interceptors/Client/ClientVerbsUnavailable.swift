@@ -2,6 +2,8 @@
 
 public import Foundation
 
+private struct Unavailable: Error {}
+
 extension RequestTarget {
     /// Unavailable: a value added to a literal would not be percent-encoded.
     @available(
@@ -25,10 +27,8 @@ extension Client {
     public func get<Value: Decodable & Sendable>(
         _ value: some URLValue,
         as type: Value.Type = Value.self,
-        query: HTTPQuery = HTTPQuery(),
-        headers: HTTPFields = HTTPFields(),
-        context: HTTPContext = HTTPContext()
-    ) async throws -> Value { try await get(.init(text: value.urlText), as: type) }
+        query: HTTPQuery = HTTPQuery()
+    ) throws -> Value { throw Unavailable() }
 
     /// Unavailable: a value isn't a path.
     @available(
@@ -36,12 +36,7 @@ extension Client {
         unavailable,
         message: "Write a literal of unwrapped URLValues, \"/users/\\(id)\". A whole path or URL: .init(text: next)."
     )
-    public func get(
-        _ value: some URLValue,
-        query: HTTPQuery = HTTPQuery(),
-        headers: HTTPFields = HTTPFields(),
-        context: HTTPContext = HTTPContext()
-    ) async throws { try await get(RequestTarget(text: value.urlText)) }
+    public func get(_ value: some URLValue, query: HTTPQuery = HTTPQuery()) throws { throw Unavailable() }
 
     /// Unavailable: a call's limits are part of its context.
     @available(*, unavailable, message: "Write `context: .with(\\.timeouts, Timeouts(total: .seconds(5)))`.")
@@ -49,11 +44,11 @@ extension Client {
         _ path: RequestTarget,
         as type: Value.Type = Value.self,
         timeout: Double
-    ) async throws -> Value { try await get(path, as: type) }
+    ) throws -> Value { throw Unavailable() }
 
     /// Unavailable: a call's limits are part of its context.
     @available(*, unavailable, message: "Write `context: .with(\\.timeouts, Timeouts(total: .seconds(5)))`.")
-    public func get(_ path: RequestTarget, timeout: Double) async throws { try await get(path) }
+    public func get(_ path: RequestTarget, timeout: Double) throws { throw Unavailable() }
 
     /// Unavailable: limits for all calls are the transport's.
     @available(*, unavailable, message: "Write `transport: .platform(timeouts: Timeouts(total: .seconds(5)))`.")
@@ -69,11 +64,11 @@ extension Client.Verb {
         _ path: RequestTarget,
         body: [String: Any],
         as type: Value.Type = Value.self
-    ) async throws -> Value { try await self(path, as: type) }
+    ) throws -> Value { throw Unavailable() }
 
     /// Unavailable: a dictionary of `Any` can't be encoded.
     @available(*, unavailable, message: "Write `content: .json([…])`, or encode a type of your own.")
-    public func callAsFunction(_ path: RequestTarget, body: [String: Any]) async throws { try await self(path) }
+    public func callAsFunction(_ path: RequestTarget, body: [String: Any]) throws { throw Unavailable() }
 
     /// Unavailable: an ``HTTPBody`` is content, which needs a media type.
     @available(*, unavailable, message: "Write `content: .raw(body, type: …)`.")
@@ -81,11 +76,11 @@ extension Client.Verb {
         _ path: RequestTarget,
         body: HTTPBody,
         as type: Value.Type = Value.self
-    ) async throws -> Value { try await self(path, as: type) }
+    ) throws -> Value { throw Unavailable() }
 
     /// Unavailable: an ``HTTPBody`` is content, which needs a media type.
     @available(*, unavailable, message: "Write `content: .raw(body, type: …)`.")
-    public func callAsFunction(_ path: RequestTarget, body: HTTPBody) async throws { try await self(path) }
+    public func callAsFunction(_ path: RequestTarget, body: HTTPBody) throws { throw Unavailable() }
 
     /// Unavailable: ``RequestContent`` is passed as `content:`.
     @available(*, unavailable, message: "Write `content:` instead of `body:`.")
@@ -93,11 +88,11 @@ extension Client.Verb {
         _ path: RequestTarget,
         body: RequestContent,
         as type: Value.Type = Value.self
-    ) async throws -> Value { try await self(path, as: type) }
+    ) throws -> Value { throw Unavailable() }
 
     /// Unavailable: ``RequestContent`` is passed as `content:`.
     @available(*, unavailable, message: "Write `content:` instead of `body:`.")
-    public func callAsFunction(_ path: RequestTarget, body: RequestContent) async throws { try await self(path) }
+    public func callAsFunction(_ path: RequestTarget, body: RequestContent) throws { throw Unavailable() }
 }
 
 extension EndpointRequest.Verb {

@@ -25,7 +25,8 @@ public struct EndpointRequest<Response: Decodable & Sendable>: Endpoint {
     public var content: RequestContent?
     /// Values that accompany the request but aren't sent.
     public var context: HTTPContext
-    private var givenSample: StubAnswer?
+    // A closure, because an answer in place makes each copy of a request three times as large.
+    private var givenSample: (@Sendable () -> StubAnswer)?
 
     /// Creates a request, by default without query, fields and content.
     ///
@@ -57,7 +58,7 @@ public struct EndpointRequest<Response: Decodable & Sendable>: Endpoint {
 
     /// The answer in previews and tests, where the transport is `.samples`. By default a failure with `HTTPErrorCode.noStub`.
     public var sample: StubAnswer {
-        givenSample
+        givenSample?()
             ?? .failure(TransportError(.noStub, "\(Self.self) has no sample: it was made without `.sample(…)`."))
     }
 
@@ -70,7 +71,7 @@ public struct EndpointRequest<Response: Decodable & Sendable>: Endpoint {
     /// ```
     public func sample(_ answer: StubAnswer) -> Self {
         var request = self
-        request.givenSample = answer
+        request.givenSample = { answer }
         return request
     }
 }

@@ -86,8 +86,8 @@ public struct HTTPQueryEncoder: Sendable {
     /// `Data` is written as base64. A number isn't formatted for a locale.
     /// - Throws: `EncodingError.invalidValue` if the value has no named members, and the value's own errors.
     public func encode(_ value: some Encodable) throws -> HTTPQuery {
-        let texts = QueryTexts()
-        try QueryValueEncoder(texts: texts, options: self, path: [], codingPath: []).encode(any: value)
+        let texts = QueryTexts(self)
+        try QueryValueEncoder(texts: texts, path: []).encode(any: value)
         guard texts.all.allSatisfy({ $0.path.first?.isMember ?? false }) else {
             let problem = "A query consists of names and values, and the value has no names."
             throw EncodingError.invalidValue(value, .init(codingPath: [], debugDescription: problem))

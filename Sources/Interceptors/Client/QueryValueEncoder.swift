@@ -17,16 +17,18 @@ final class QueryTexts {
         }
     }
 
+    let options: HTTPQueryEncoder
     /// A `nil` text is an encoded `nil`.
     var all: [(path: [Step], text: String?)] = []
+
+    init(_ options: HTTPQueryEncoder) { self.options = options }
 }
 
 /// Adds the texts of a value under the path of the value.
 struct QueryValueEncoder: Encoder, SingleValueEncodingContainer {
     let texts: QueryTexts
-    let options: HTTPQueryEncoder
     let path: [QueryTexts.Step]
-    let codingPath: [any CodingKey]
+    var codingPath: [any CodingKey] { path.map(QueryKey.init) }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
@@ -48,14 +50,14 @@ struct QueryValueEncoder: Encoder, SingleValueEncodingContainer {
     @inline(never)
     func encode(any value: any Encodable) throws {
         switch value {
-        case let flag as Bool: add(options.boolsAsNumbers ? (flag ? "1" : "0") : "\(flag)")
-        case let date as Date: add(options.dates.text(date))
+        case let flag as Bool: add(texts.options.boolsAsNumbers ? (flag ? "1" : "0") : "\(flag)")
+        case let date as Date: add(texts.options.dates.text(date))
         case let bytes as Data: add(bytes.base64EncodedString())
         case let url as URL: add(url.absoluteString)
         case let value as any URLValue: add(value.urlText)
         case let dictionary as any Dictionaries:
             for (name, member) in dictionary.sortedMembers {
-                try inside(QueryKey(stringValue: name), .member(name)).encode(any: member)
+                try inside(.member(name)).encode(any: member)
             }
         default: try value.encode(to: self)
         }
@@ -63,9 +65,7 @@ struct QueryValueEncoder: Encoder, SingleValueEncodingContainer {
 
     private func add(_ text: String?) { texts.all.append((path, text)) }
 
-    fileprivate func inside(_ key: any CodingKey, _ step: QueryTexts.Step) -> Self {
-        Self(texts: texts, options: options, path: path + [step], codingPath: codingPath + [key])
-    }
+    fileprivate func inside(_ step: QueryTexts.Step) -> Self { Self(texts: texts, path: path + [step]) }
 }
 
 /// A dictionary with text keys. Its names are data, so they stay as they are; sorted, because its own order changes from one
@@ -84,8 +84,10 @@ private struct Members<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let outer: QueryValueEncoder
     var codingPath: [any CodingKey] { outer.codingPath }
 
-    private func member(_ key: any CodingKey) -> QueryValueEncoder {
-        outer.inside(key, .member(outer.options.keys.name(key.stringValue)))
+    private func member(_ key: any CodingKey) -> QueryValueEncoder { member(key.stringValue) }
+
+    private func member(_ name: String) -> QueryValueEncoder {
+        outer.inside(.member(outer.texts.options.keys.name(name)))
     }
 
     func encodeNil(forKey key: Key) { member(key).encodeNil() }
@@ -99,7 +101,7 @@ private struct Members<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { member(key).unkeyedContainer() }
-    func superEncoder() -> any Encoder { member(QueryKey(stringValue: "super")) }
+    func superEncoder() -> any Encoder { member("super") }
     func superEncoder(forKey key: Key) -> any Encoder { member(key) }
 }
 
@@ -112,7 +114,7 @@ private struct Elements: UnkeyedEncodingContainer {
 
     private mutating func next() -> QueryValueEncoder {
         defer { count += 1 }
-        return outer.inside(QueryKey(intValue: count), .element(count))
+        return outer.inside(.element(count))
     }
 
     mutating func encodeNil() { next().encodeNil() }
@@ -130,6 +132,10 @@ private struct QueryKey: CodingKey {
     let stringValue: String
     let intValue: Int?
 
-    init(stringValue: String) { (self.stringValue, intValue) = (stringValue, nil) }
-    init(intValue: Int) { (stringValue, self.intValue) = ("\(intValue)", intValue) }
+    init(_ step: QueryTexts.Step) {
+        stringValue = step.name
+        intValue = if case .element(let index) = step { index } else { nil }
+    }
+    init?(stringValue: String) { nil }
+    init?(intValue: Int) { nil }
 }
