@@ -4,17 +4,15 @@ internal import Foundation
 struct ChunkBuffer {
     typealias Reader = CheckedContinuation<Data?, any Error>
 
-    private var chunks: [Data] = []
-    private var first = 0
-    /// The number of unread bytes.
-    private(set) var count = 0
+    private var chunks = ChunkQueue()
     /// The end of the content, which the reader gets after the last chunk.
     private var end: Result<Void, any Error>?
     private var reader: Reader?
 
     /// The number of slots, of unread and used chunks. For tests.
-    var places: Int { chunks.count }
-
+    var places: Int { chunks.places }
+    /// The number of unread bytes.
+    var count: Int { chunks.count }
     /// Whether there are no unread bytes.
     var isEmpty: Bool { count == 0 }
 
@@ -22,7 +20,6 @@ struct ChunkBuffer {
     mutating func append(_ chunk: Data) -> Delivery? {
         if let delivery = deliver(.success(chunk)) { return delivery }
         chunks.append(chunk)
-        count += chunk.count
         return nil
     }
 
@@ -30,7 +27,7 @@ struct ChunkBuffer {
     mutating func read(_ reader: Reader) -> Delivery? {
         guard self.reader == nil else { return Delivery(reader: reader, result: .failure(Self.readTwice)) }
         self.reader = reader
-        if let chunk = take() { return deliver(.success(chunk)) }
+        if let chunk = chunks.take() { return deliver(.success(chunk)) }
         return end.flatMap { deliver($0.map { nil }) }
     }
 
@@ -43,25 +40,9 @@ struct ChunkBuffer {
 
     /// Drops the unread chunks and ends the content with an error, even if the content has ended already.
     mutating func abandon(_ error: any Error) -> Delivery? {
-        chunks = []
-        first = 0
-        count = 0
+        chunks = ChunkQueue()
         end = .failure(error)
         return deliver(.failure(error))
-    }
-
-    private mutating func take() -> Data? {
-        guard first < chunks.count else { return nil }
-        let chunk = chunks[first]
-        chunks[first] = Data()
-        first += 1
-        count -= chunk.count
-        // Removes the slots of used chunks once they are half of the array, which amortizes the cost.
-        if first * 2 >= chunks.count {
-            chunks.removeFirst(first)
-            first = 0
-        }
-        return chunk
     }
 
     private mutating func deliver(_ result: Result<Data?, any Error>) -> Delivery? {

@@ -1,22 +1,34 @@
-#if os(Linux)
-internal import Foundation
+package import Foundation
 
 /// A queue of bytes, in chunks as they came. Each chunk is released as soon as it is read.
-struct ChunkQueue {
+package struct ChunkQueue {
     private var chunks: [Data] = []
     private var first = 0
 
-    /// The bytes in the queue.
-    private(set) var count = 0
+    package init() {}
 
-    mutating func append(_ chunk: Data) {
+    /// The number of slots, of unread and used chunks. For tests.
+    package var places: Int { chunks.count }
+
+    /// The bytes in the queue.
+    package private(set) var count = 0
+
+    package mutating func append(_ chunk: Data) {
         guard !chunk.isEmpty else { return }
         chunks.append(chunk)
         count += chunk.count
     }
 
+    package mutating func take() -> Data? {
+        guard first < chunks.count else { return nil }
+        let chunk = chunks[first]
+        count -= chunk.count
+        advance()
+        return chunk
+    }
+
     /// Fills the buffer as far as possible, and returns the number of bytes copied.
-    mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    package mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         var filled = 0
         while filled < buffer.count, first < chunks.count {
             let length = min(buffer.count - filled, chunks[first].count)
@@ -38,4 +50,3 @@ struct ChunkQueue {
         first = 0
     }
 }
-#endif
