@@ -15,6 +15,22 @@ let (privacyManifest, excludedManifest): ([Resource], [String]) = ([], ["Privacy
 let (privacyManifest, excludedManifest): ([Resource], [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
 #endif
 
+// Only URLSession needs FoundationNetworking, which takes a Linux program milliseconds and megabytes to load. So it is a target of its
+// own there; the platform's transport uses it if it is linked and libcurl is missing.
+#if os(Linux)
+let (urlSession, excludedSession) = ("InterceptorsURLSession", ["URLSession"])
+let urlSessionTargets: [Target] = [
+    .target(
+        name: urlSession,
+        dependencies: ["InterceptorsTransport", "InterceptorsSyntax"],
+        path: "Sources/Transport/URLSession",
+        swiftSettings: settings
+    )
+]
+#else
+let (urlSession, excludedSession, urlSessionTargets) = ("InterceptorsTransport", [String](), [Target]())
+#endif
+
 // Names of targets must be unique in the graph of a program's packages, so they all begin with Interceptors. The folders have short names.
 let package = Package(
     name: "Interceptors",
@@ -27,10 +43,13 @@ let package = Package(
         .library(name: "InterceptorsImages", targets: ["InterceptorsImages"]),
         .library(name: "InterceptorsRecordings", targets: ["InterceptorsRecordings"]),
         .library(name: "InterceptorsTesting", targets: ["InterceptorsTesting"]),
+        // The transport that answers in memory, for previews. Recordings and Testing have it already.
+        .library(name: "InterceptorsStubs", targets: ["InterceptorsStubs"]),
         // For programs that must be small: messages and transports, and with InterceptorsCore chain and client without ready-made
         // interceptors. A linker keeps all of a module, used or not.
         .library(name: "InterceptorsTransport", targets: ["InterceptorsTransport"]),
         .library(name: "InterceptorsCore", targets: ["InterceptorsCore"]),
+        .library(name: "InterceptorsURLSession", targets: [urlSession]),
         .executable(name: "mockserver", targets: ["InterceptorsMockServer"]),
     ],
     targets: [
@@ -59,6 +78,13 @@ let package = Package(
                 .target(name: "CInterceptorsZstd", condition: .when(platforms: [.linux])),
             ],
             path: "Sources/Transport",
+            exclude: excludedSession,
+            swiftSettings: settings
+        ),
+        .target(
+            name: "InterceptorsStubs",
+            dependencies: ["InterceptorsTransport", "InterceptorsSyntax"],
+            path: "Sources/Stubs",
             swiftSettings: settings
         ),
         .target(
@@ -88,7 +114,7 @@ let package = Package(
         // Each of these modules is a separate product, so that an app links only those that it uses.
         .target(
             name: "InterceptorsTransfers",
-            dependencies: ["Interceptors", "InterceptorsSyntax"],
+            dependencies: ["Interceptors", "InterceptorsSyntax", "CInterceptorsFiles", .byName(name: urlSession)],
             path: "Sources/Transfers",
             swiftSettings: settings
         ),
@@ -112,14 +138,15 @@ let package = Package(
         ),
         .target(
             name: "InterceptorsRecordings",
-            dependencies: ["Interceptors", "InterceptorsArchives", "InterceptorsSyntax"],
+            dependencies: ["Interceptors", "InterceptorsStubs", "InterceptorsArchives", "InterceptorsSyntax"],
             path: "Sources/Recordings",
             swiftSettings: settings
         ),
         .target(
             name: "InterceptorsTesting",
             dependencies: [
-                "Interceptors", "InterceptorsInsight", "InterceptorsRecordings", "InterceptorsSyntax",
+                "Interceptors", "InterceptorsInsight", "InterceptorsRecordings", "InterceptorsStubs",
+                "InterceptorsSyntax",
                 .target(name: "CInterceptorsOpenSSL", condition: .when(platforms: [.linux])),
             ],
             path: "Sources/Testing",
@@ -186,7 +213,7 @@ let package = Package(
         .testTarget(
             name: "TransportTests",
             dependencies: [
-                "InterceptorsTransport", "InterceptorsSyntax", "InterceptorsTesting", "InterceptorsTestSupport",
+                .byName(name: urlSession), "InterceptorsSyntax", "InterceptorsTesting", "InterceptorsTestSupport",
             ],
             swiftSettings: settings
         ),
@@ -194,7 +221,7 @@ let package = Package(
             name: "InterceptorsTests",
             dependencies: [
                 "InterceptorsCore", "InterceptorsInsight", "InterceptorsSyntax", "InterceptorsTesting",
-                "InterceptorsTestSupport",
+                "InterceptorsTestSupport", .byName(name: urlSession),
             ],
             swiftSettings: settings
         ),
@@ -203,14 +230,14 @@ let package = Package(
             dependencies: [
                 "Interceptors", "InterceptorsMiddlewares", "InterceptorsSyntax", "InterceptorsTesting",
                 "InterceptorsTestSupport", "InterceptorsCacheProcess", "InterceptorsNetworkProcess",
-                "InterceptorsInsight", "InterceptorsTransfers", "InterceptorsUploadServer",
+                "InterceptorsInsight", "InterceptorsTransfers", "InterceptorsUploadServer", .byName(name: urlSession),
             ],
             swiftSettings: settings
         ),
         // A new app in Xcode has this setting: declarations belong to the main actor unless they say otherwise.
         .testTarget(
             name: "MainActorTests",
-            dependencies: ["Interceptors", "InterceptorsImages", "InterceptorsTransfers"],
+            dependencies: ["Interceptors", "InterceptorsImages", "InterceptorsStubs", "InterceptorsTransfers"],
             swiftSettings: settings + [.defaultIsolation(MainActor.self)]
         ),
         .testTarget(
@@ -246,7 +273,10 @@ let package = Package(
         ),
         .testTarget(
             name: "TestingTests",
-            dependencies: ["Interceptors", "InterceptorsInsight", "InterceptorsTesting", "InterceptorsTestSupport"],
+            dependencies: [
+                "Interceptors", "InterceptorsInsight", "InterceptorsTesting", "InterceptorsTestSupport",
+                .byName(name: urlSession),
+            ],
             swiftSettings: settings
         ),
         .testTarget(
@@ -257,5 +287,5 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-    ]
+    ] + urlSessionTargets
 )

@@ -36,7 +36,10 @@ let package = Package(
         ),
         .executableTarget(
             name: "StreamBenchmarks",
-            dependencies: ["Harness", .product(name: "InterceptorsTransfers", package: "Interceptors")],
+            dependencies: [
+                "Harness", .product(name: "InterceptorsStubs", package: "Interceptors"),
+                .product(name: "InterceptorsTransfers", package: "Interceptors"),
+            ],
             swiftSettings: settings
         ),
         .executableTarget(name: "CacheBenchmarks", dependencies: ["Harness", middlewares], swiftSettings: settings),

@@ -7,6 +7,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # The modules with public symbols, each with its folder in Sources, after those that its pages link to.
 MODULES = {
     "InterceptorsTransport": "Transport",
+    "InterceptorsURLSession": "Transport/URLSession",
+    "InterceptorsStubs": "Stubs",
     "InterceptorsCore": "Interceptors",
     "InterceptorsInsight": "Insight",
     "InterceptorsRecordings": "Recordings",

@@ -30,6 +30,7 @@ let package = Package(
             dependencies: [
                 "InterceptorsHTTPTypes",
                 .product(name: "Interceptors", package: "Interceptors"),
+                .product(name: "InterceptorsStubs", package: "Interceptors"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: settings

@@ -40,6 +40,7 @@ let package = Package(
             dependencies: [
                 "InterceptorsOpenAPI",
                 .product(name: "Interceptors", package: "Interceptors"),
+                .product(name: "InterceptorsStubs", package: "Interceptors"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "OpenAPIRuntime", package: "swift-openapi-runtime"),
             ],

@@ -31,7 +31,8 @@ let package = Package(
         .executableTarget(
             name: "NetworkBenchmarks",
             dependencies: [
-                "CFloor", harness, middlewares, .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "CFloor", harness, middlewares, .product(name: "InterceptorsURLSession", package: "Interceptors"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
@@ -46,6 +47,7 @@ let package = Package(
             name: "EventBenchmarks",
             dependencies: [
                 harness, .product(name: "EventSource", package: "EventSource"),
+                .product(name: "InterceptorsStubs", package: "Interceptors"),
                 .product(name: "InterceptorsTransfers", package: "Interceptors"),
             ],
             swiftSettings: settings

@@ -11,6 +11,8 @@ let settings: [SwiftSetting] = [
 let before: [SwiftSetting] = [.swiftLanguageMode(.v5)]
 
 let middlewares = Target.Dependency.product(name: "Interceptors", package: "Interceptors")
+let urlSession = Target.Dependency.product(name: "InterceptorsURLSession", package: "Interceptors")
+let stubs = Target.Dependency.product(name: "InterceptorsStubs", package: "Interceptors")
 
 let package = Package(
     name: "Migration",
@@ -19,16 +21,16 @@ let package = Package(
     targets: [
         .target(name: "Models", swiftSettings: settings),
         .target(name: "BeforeURLSession", dependencies: ["Models"], swiftSettings: before),
-        .target(name: "AfterURLSession", dependencies: ["Models", middlewares], swiftSettings: settings),
+        .target(name: "AfterURLSession", dependencies: ["Models", middlewares, urlSession], swiftSettings: settings),
         // These stand for the packages that they are named after: see their first lines.
         .target(name: "Alamofire", path: "StandIns/Alamofire", swiftSettings: before),
         .target(name: "Moya", dependencies: ["Alamofire"], path: "StandIns/Moya", swiftSettings: before),
         .target(name: "BeforeAlamofire", dependencies: ["Models", "Alamofire"], swiftSettings: before),
         .target(name: "AfterAlamofire", dependencies: ["Models", middlewares], swiftSettings: settings),
         .target(name: "BeforeMoya", dependencies: ["Models", "Moya"], swiftSettings: before),
-        .target(name: "AfterMoya", dependencies: ["Models", middlewares], swiftSettings: settings),
+        .target(name: "AfterMoya", dependencies: ["Models", middlewares, stubs], swiftSettings: settings),
         .target(name: "BeforeInHouse", dependencies: ["Models", middlewares], swiftSettings: before),
-        .target(name: "AfterInHouse", dependencies: ["Models", middlewares], swiftSettings: settings),
+        .target(name: "AfterInHouse", dependencies: ["Models", middlewares, stubs], swiftSettings: settings),
         .testTarget(
             name: "MigrationTests",
             dependencies: [

@@ -1,1 +1,2 @@
 @_exported public import Interceptors
+@_exported public import InterceptorsStubs

@@ -3,7 +3,7 @@ extension HTTPRequest {
     ///
     /// Such a body is sent without reading it, although a file may have grown and a stream may be longer than announced. The check
     /// comes before there is a connection, so a one-shot stream that passed it can be sent again as the empty body that it is.
-    func checkEmptySource(within timeouts: Timeouts, on clock: Stopwatch) async throws {
+    package func checkEmptySource(within timeouts: Timeouts, on clock: Stopwatch) async throws {
         guard body.isEmptySource else { return }
         try await readEmptySource(within: timeouts, on: clock)
         body.noteEmpty()

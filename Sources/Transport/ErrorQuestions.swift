@@ -1,9 +1,5 @@
 internal import Foundation
 
-#if canImport(FoundationNetworking)
-internal import FoundationNetworking
-#endif
-
 // These properties extend `Error`, not only `HTTPError`, so that a plain `catch` can use them. Also, a cancellation is always
 // an unwrapped `CancellationError`. An app's own extension of `Error` takes precedence over these.
 //

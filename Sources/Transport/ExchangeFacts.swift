@@ -28,7 +28,7 @@ extension HTTPContext {
     }
 
     /// Sets all facts with one allocation.
-    mutating func setFacts(
+    package mutating func setFacts(
         _ timings: TransferTimings?,
         _ connection: HTTPConnectionInfo?,
         _ trailers: HTTPTrailers? = nil

@@ -2,15 +2,21 @@
 internal import Foundation
 internal import Synchronization
 
+/// A transport for systems without libcurl.
+package protocol CurlSubstitute: Transport {
+    static func make(_ tls: TLSConfiguration, _ timeouts: Timeouts) -> Self
+}
 #endif
-/// The network, through the platform's best transport: ``URLSessionTransport`` on Apple platforms, `CurlTransport` on Linux.
+
+/// The network, through the platform's best transport: `URLSessionTransport` on Apple platforms, `CurlTransport` on Linux.
 ///
 /// ```swift
 /// let client = Client(baseURL: url, transport: .platform(tls: .pinned(["sha256/…", "sha256/…"])))
 /// ```
-/// On a Linux system without a usable libcurl, requests go through ``URLSessionTransport``, provided it supports the TLS
-/// settings. The first such transport of a process says so on standard error, and ``description`` gives the reason. With other
-/// TLS settings each call fails with ``HTTPErrorCode/unsupported`` and a message that names the missing part.
+/// On a Linux system without a usable libcurl, requests go through `URLSessionTransport`, if the program links the product
+/// `InterceptorsURLSession` and that transport supports the TLS settings. The first such transport of a process says so on standard
+/// error, and ``description`` gives the reason. Otherwise each call fails with ``HTTPErrorCode/unsupported`` and a message that names
+/// the missing part.
 public struct PlatformTransport: Transport {
     let base: any Transport
     /// The reason that another transport than the platform's best is used; `nil` if it isn't.
@@ -30,19 +36,34 @@ public struct PlatformTransport: Transport {
     }
 
     #if os(Linux)
-    init(tls: TLSConfiguration, timeouts: Timeouts, loadCurl: CurlLibrary.Loader) {
-        let mayUseURLSession = tls.whatURLSessionOnLinuxCannotDo == nil
-        do {
-            if mayUseURLSession { try loadCurl() }
-            var configuration = CurlTransport.Configuration()
-            configuration.tls = tls
-            configuration.timeouts = timeouts
-            base = CurlTransport(configuration, load: loadCurl)
-        } catch {
-            base = URLSessionTransport(tls: tls, timeouts: timeouts)
-            lack = (error as? TransportError)?.message ?? ErrorText.line(error)
-            Self.report(description)
+    /// - Parameter findSubstitute: returns the transport to take without libcurl; `nil` if the program has none.
+    init(
+        tls: TLSConfiguration,
+        timeouts: Timeouts,
+        loadCurl: @escaping CurlLibrary.Loader,
+        findSubstitute: () -> (any CurlSubstitute.Type)? = { linkedSubstitute }
+    ) {
+        if tls.whatURLSessionOnLinuxCannotDo == nil {
+            do {
+                try loadCurl()
+            } catch {
+                if let substitute = findSubstitute() {
+                    base = substitute.make(tls, timeouts)
+                    lack = (error as? TransportError)?.message ?? ErrorText.line(error)
+                    Self.report(description)
+                    return
+                }
+            }
         }
+        var configuration = CurlTransport.Configuration()
+        configuration.tls = tls
+        configuration.timeouts = timeouts
+        base = CurlTransport(configuration, load: loadCurl)
+    }
+
+    /// `URLSessionTransport`, if the program has its module. Found by its name, because this module can't depend on that one.
+    private static var linkedSubstitute: (any CurlSubstitute.Type)? {
+        NSClassFromString("InterceptorsURLSession.URLSessionTransport") as? any CurlSubstitute.Type
     }
 
     /// Writes the text to standard error, for the first transport of the process that lacks libcurl.

@@ -8,7 +8,7 @@ package struct Stopwatch: Sendable {
     /// Sleeps until this time after the start.
     package let sleep: @Sendable (_ until: Duration) async throws -> Void
     /// Whether the clock is one of the system's, which run on while the process is suspended.
-    let isTheSystems: Bool
+    package let isTheSystems: Bool
 
     /// About thirty years. Clock instants that lie further away can overflow.
     package static let farthest = Duration.seconds(1_000_000_000)

@@ -1,6 +1,6 @@
 /// The time limits of a call, as a value without a clock.
-struct TimeLimits {
-    enum Limit: Sendable {
+package struct TimeLimits {
+    package enum Limit: Sendable {
         case connect, idle, total
         /// The wait in the transport's own line.
         case line
@@ -8,7 +8,7 @@ struct TimeLimits {
         case pause
 
         /// The error's text for a call that ran into this limit.
-        func message(after length: Duration) -> String {
+        package func message(after length: Duration) -> String {
             switch self {
             case .connect: "No connection was established within \(length) (timeouts.connect)."
             case .line:
@@ -41,7 +41,7 @@ struct TimeLimits {
     ///   - calledAt: the start of the call, from which `total` counts; `nil` if it is the time of ``start(at:)``.
     ///   - noticesSuspension: whether a late check means that the process was suspended meanwhile (an app in the background,
     ///     a machine asleep). In virtual time a late check means nothing.
-    init(_ timeouts: Timeouts, calledAt: Duration? = .zero, noticesSuspension: Bool = false) {
+    package init(_ timeouts: Timeouts, calledAt: Duration? = .zero, noticesSuspension: Bool = false) {
         called = calledAt
         self.noticesSuspension = noticesSuspension
         // A limit of thirty years or more is ignored.
@@ -60,7 +60,7 @@ struct TimeLimits {
     static let longestSleep = Duration.seconds(15)
 
     /// Records that the request was passed to the system or to libcurl to be sent.
-    mutating func start(at now: Duration) {
+    package mutating func start(at now: Duration) {
         called = called ?? now
         started = now
         lastSign = now
@@ -79,7 +79,7 @@ struct TimeLimits {
     private static let longestPause = Duration.seconds(1)
 
     /// Limits silences to a second from now on, because nobody needs the rest of the traffic.
-    mutating func shortenIdle() { isSurplus = true }
+    package mutating func shortenIdle() { isSurplus = true }
 
     /// How long nothing was sent or received.
     func silence(at now: Duration) -> Duration { now - lastSign }
@@ -87,20 +87,20 @@ struct TimeLimits {
     /// Records that a byte was sent or received.
     ///
     /// - Parameter ofConnection: whether the byte proves that a connection exists.
-    mutating func note(at now: Duration, ofConnection: Bool = true) {
+    package mutating func note(at now: Duration, ofConnection: Bool = true) {
         lastSign = now
         if ofConnection { isAlive = true }
     }
 
     /// Sets whether bytes wait for their reader, who may then be the cause of a silence. When none wait any more, `idle`
     /// restarts.
-    mutating func pause(_ isPaused: Bool, at now: Duration) {
+    package mutating func pause(_ isPaused: Bool, at now: Duration) {
         if self.isPaused, !isPaused { lastSign = now }
         self.isPaused = isPaused
     }
 
     /// Returns the limit that has passed, or the time of the next check; `nil` without limits.
-    mutating func check(at now: Duration) -> Check? {
+    package mutating func check(at now: Duration) -> Check? {
         if noticesSuspension, let due, now - due > Self.lateness { restart(at: now) }
         let result = judge(at: now)
         guard case .wait(let until)? = result, noticesSuspension else { return result }
@@ -124,7 +124,7 @@ struct TimeLimits {
         return deadline <= now ? .passed(limit, after: length(of: limit)) : .wait(until: deadline)
     }
 
-    enum Check {
+    package enum Check {
         /// A limit has passed.
         case passed(Limit, after: Duration)
         case wait(until: Duration)

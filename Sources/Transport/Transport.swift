@@ -1,14 +1,14 @@
 /// Sends one request and returns one response.
 ///
 /// ## Choose one
-/// ``URLSessionTransport`` sends over the network on every platform; ``StubTransport`` answers in memory, for tests. A chain of
-/// interceptors that ends in a transport is itself a transport.
+/// ``PlatformTransport`` sends over the network on every platform; `StubTransport`, of the module `InterceptorsStubs`, answers in
+/// memory, for tests. A chain of interceptors that ends in a transport is itself a transport.
 ///
 /// ## Use one
 /// Pass the transport to a client or a chain, or call it directly:
 ///
 /// ```swift
-/// let transport = URLSessionTransport()
+/// let transport: some Transport = .platform()
 /// let response = try await transport.send(HTTPRequest(url: url))
 /// ```
 ///

@@ -90,7 +90,7 @@ extension HTTPErrorCode {
 }
 
 extension TransportError {
-    static func bodyTooLarge(limit: some BinaryInteger, request: HTTPRequest? = nil) -> Self {
+    package static func bodyTooLarge(limit: some BinaryInteger, request: HTTPRequest? = nil) -> Self {
         Self(.bodyTooLarge, "The body is longer than the limit of \(limit) bytes.", request: request)
     }
 

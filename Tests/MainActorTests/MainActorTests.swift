@@ -1,6 +1,7 @@
 import Foundation
 import Interceptors
 import InterceptorsImages
+import InterceptorsStubs
 import InterceptorsTransfers
 import Testing
 

@@ -6,6 +6,10 @@ import Testing
 
 @testable import InterceptorsMiddlewares
 
+#if canImport(InterceptorsURLSession)
+import InterceptorsURLSession
+#endif
+
 /// Signatures and credentials, checked against the request that a server receives.
 @Suite(.againstHanging)
 struct OutgoingChainTests {

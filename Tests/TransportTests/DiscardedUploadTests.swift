@@ -5,6 +5,10 @@ import Testing
 
 @testable import InterceptorsTransport
 
+#if canImport(InterceptorsURLSession)
+import InterceptorsURLSession
+#endif
+
 // The source of a one-shot body learns when a transport stops reading before the end.
 @Suite(.againstHanging) struct DiscardedUploadTests {
 

@@ -4,6 +4,10 @@ import Testing
 
 @testable import InterceptorsTransport
 
+#if canImport(InterceptorsURLSession)
+import InterceptorsURLSession
+#endif
+
 /// Nobody reads the content of a redirect that is followed (RFC 9110 §15.4), so errors in this content must not fail
 /// the call.
 @Suite(.againstHanging) struct RedirectContentTests {

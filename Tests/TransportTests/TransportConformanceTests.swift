@@ -3,6 +3,10 @@ import InterceptorsTesting
 import InterceptorsTransport
 import Testing
 
+#if canImport(InterceptorsURLSession)
+import InterceptorsURLSession
+#endif
+
 @Suite(.againstHanging, .heavy) struct TransportConformanceTests {
     // Foundation joins fields of one name, and reports no trailers, as the documentation of URLSessionTransport says. On Linux it
     // reports no interim responses either.

@@ -3,6 +3,10 @@ import InterceptorsTesting
 import InterceptorsTransport
 import Testing
 
+#if canImport(InterceptorsURLSession)
+import InterceptorsURLSession
+#endif
+
 /// RFC 9110 §4.2.4: a user in a URL isn't a credential. libcurl would keep it for the handle's next request.
 @Suite(.againstHanging) struct UserInURLTests {
     private static var transports: [any Transport] {

@@ -1,6 +1,7 @@
 import Foundation
 import Harness
 import Interceptors
+import InterceptorsStubs
 import InterceptorsTransfers
 
 // Measures events and records through a client over a stub, beside bare parsers of the same bytes. `Peers` measures events beside

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import InterceptorsSyntax
+public import InterceptorsTransport
 
 /// The textual pieces of a URL that joining needs.
 ///
@@ -144,5 +145,14 @@ extension Substring {
     fileprivate func split(at byte: UInt8) -> (before: Substring, after: Substring?) {
         guard let index = utf8.firstIndex(of: byte) else { return (self, nil) }
         return (self[..<index], self[utf8.index(after: index)...])
+    }
+}
+
+extension HTTPRequest {
+    /// Creates a request for an absolute http or https URL, percent-encoding the text where necessary.
+    ///
+    /// - Throws: `TransportError` with code `unsupportedURL` and a message that explains the problem.
+    public init(method: Method = .get, string: String) throws {
+        self.init(method: method, url: try URLText(absolute: string).url(madeFrom: string))
     }
 }

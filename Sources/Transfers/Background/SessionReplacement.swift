@@ -3,6 +3,7 @@ internal import Interceptors
 
 #if canImport(FoundationNetworking)
 internal import FoundationNetworking
+internal import InterceptorsURLSession
 #endif
 
 /// Decides whether the system's session can send in place of a client's transport, and which requests.

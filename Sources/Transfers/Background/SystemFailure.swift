@@ -1,6 +1,10 @@
 internal import Foundation
 internal import Interceptors
 
+#if canImport(InterceptorsURLSession)
+internal import InterceptorsURLSession
+#endif
+
 /// The meaning of an error with which the system's session ends a task.
 ///
 /// A value without the session, so that Linux tests it too.

@@ -82,7 +82,7 @@ public struct HTTPBody: Sendable {
     }
 
     /// A body that can't be read: each reading throws the error.
-    static func unreadable(_ error: any Error) -> Self {
+    package static func unreadable(_ error: any Error) -> Self {
         .restartable { () throws -> AsyncStream<Data> in throw error }
     }
 

@@ -40,7 +40,7 @@ extension HTTPBody {
 
 extension HTTPBody {
     /// Reads the content of a request to its end, as by ``forEachChunk(_:)``, within ``whileSending(_:)``.
-    func forEachSentChunk(_ use: (Data) async throws -> Void) async throws {
+    package func forEachSentChunk(_ use: (Data) async throws -> Void) async throws {
         try await Self.whileSending { try await forEachChunk(use) }
     }
 
@@ -49,7 +49,7 @@ extension HTTPBody {
     /// The source may send requests itself. An error that names a request, has a response or says that nothing was sent is
     /// about such a request: a 429 for the source must not count as the response to this request, which may have been sent in
     /// part.
-    static func whileSending<Result>(_ read: () async throws -> Result) async throws -> Result {
+    package static func whileSending<Result>(_ read: () async throws -> Result) async throws -> Result {
         do {
             return try await read()
         } catch let error as any HTTPError

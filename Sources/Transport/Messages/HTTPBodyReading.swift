@@ -108,7 +108,7 @@ final class StreamBody: Sendable {
         self.makeReader = makeReader
     }
 
-    var isReadable: Bool {
+    package var isReadable: Bool {
         isRestartable || !isSpent.load(ordering: .acquiring) || isFoundEmpty.load(ordering: .acquiring)
     }
 

@@ -23,7 +23,7 @@ extension HTTPField {
             guard isValid else { return nil }
         }
 
-        init(unchecked name: String) {
+        package init(unchecked name: String) {
             rawName = name
             (foldedHash, isValid) = Self.inspect(name.utf8)
         }

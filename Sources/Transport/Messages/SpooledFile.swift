@@ -1,9 +1,9 @@
-internal import Foundation
+package import Foundation
 internal import Synchronization
 
 /// A new file with a body's bytes. The file is deleted with the last reference, unless it was moved to its destination before.
-final class SpooledFile: Sendable {
-    let url: URL
+package final class SpooledFile: Sendable {
+    package let url: URL
     private let isPlaced = Atomic(false)
 
     private init(_ url: URL) { self.url = url }
@@ -19,7 +19,7 @@ final class SpooledFile: Sendable {
     ///   - permissions: the file's permissions, reduced by the process's umask. By default only this user can read it.
     ///   - onChunk: called with each chunk's size before writing it. If it throws, writing ends.
     @concurrent
-    static func spool(
+    package static func spool(
         _ body: HTTPBody,
         in directory: URL,
         prefix: String = "upload",

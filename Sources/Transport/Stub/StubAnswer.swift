@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The answer of a ``StubTransport`` to one request.
+/// The answer of a `StubTransport` to one request.
 ///
 /// ```swift
 /// .json(#"{"id":42}"#)

@@ -1,5 +1,5 @@
 /// Recognizes a server's TLS alert in OpenSSL's error text (RFC 8446 §6.2).
-enum TLSAlert {
+package enum TLSAlert {
     private static let aboutIdentity = [
         "certificate required", "no certificate", "bad certificate", "unsupported certificate", "certificate unknown",
         "certificate expired", "certificate revoked", "unknown ca", "access denied",
@@ -11,7 +11,7 @@ enum TLSAlert {
     }
 
     /// Whether the connection ended within the handshake without an alert: by a reset, or by its end.
-    static func isLostHandshake(_ text: String) -> Bool {
+    package static func isLostHandshake(_ text: String) -> Bool {
         !text.contains("alert")
             && [
                 "unexpected eof", "SSL_connect: SSL_ERROR_SYSCALL", "SSL_connect: SSL_ERROR_ZERO_RETURN",
@@ -23,7 +23,7 @@ enum TLSAlert {
     /// Whether the server refuses the client, rather than merely closing an established connection.
     ///
     /// In TLS 1.3 this alert may arrive after the client has finished its handshake and sent its request.
-    static func isRefusal(_ text: String) -> Bool {
+    package static func isRefusal(_ text: String) -> Bool {
         isAboutIdentity(text)
             || text.contains("alert") && ["handshake failure", "decrypt error"].contains { text.contains($0) }
     }

@@ -33,7 +33,7 @@ extension TLSConfiguration {
     package var settingsBeyondSystem: String? { whatURLSessionOnLinuxCannotDo }
 
     /// The error of a transport on URLSession on Linux, if the settings need more than it supports.
-    func refusalOfURLSessionOnLinux(_ request: HTTPRequest?) -> TransportError? {
+    package func refusalOfURLSessionOnLinux(_ request: HTTPRequest?) -> TransportError? {
         #if os(Linux)
         let remedy = "use CurlTransport, or .platform(tls:), which picks it."
         #else
@@ -66,7 +66,7 @@ extension TLSConfiguration {
     }
 
     /// Throws if a literal in the settings is invalid, because the intended check would be skipped.
-    func checkLiterals(_ request: HTTPRequest) throws {
+    package func checkLiterals(_ request: HTTPRequest) throws {
         guard let error = literalError else { return }
         let message = "The TLS settings can't be used, and nothing is sent with them: \(error.message)"
         throw TransportError(.unsupported, message, request: request, underlying: error)

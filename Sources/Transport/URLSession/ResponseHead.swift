@@ -22,7 +22,7 @@ struct ResponseHead: Sendable {
 
     /// Reads the head from Foundation's response.
     ///
-    /// - Throws: ``TransportError`` with ``HTTPErrorCode/invalidResponse`` for an invalid status or length.
+    /// - Throws: `TransportError` with `HTTPErrorCode.invalidResponse` for an invalid status or length.
     init(_ response: HTTPURLResponse, to request: HTTPRequest) throws {
         guard let status = HTTPResponse.Status(code: response.statusCode) else {
             let message = "The status \(response.statusCode) is not one of HTTP."

@@ -4,7 +4,7 @@ internal import Foundation
 internal import FoundationNetworking
 #endif
 
-/// Maps Foundation's errors to ``TransportError``.
+/// Maps Foundation's errors to `TransportError`.
 package enum SessionFailure {
     /// Converts the error of a task that outlived the call which started it, so that no request is known.
     ///
@@ -13,7 +13,7 @@ package enum SessionFailure {
         Self.error(error, hasHead: hasHead, request: nil)
     }
 
-    /// Converts a task's error to a ``TransportError``. Only the numbers of Foundation's error are kept, because its other
+    /// Converts a task's error to a `TransportError`. Only the numbers of Foundation's error are kept, because its other
     /// parts contain the URL.
     static func error(_ error: any Error, in phase: TransferState.Phase, request: HTTPRequest) -> TransportError {
         let hasHead =

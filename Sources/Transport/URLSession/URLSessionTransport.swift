@@ -35,7 +35,7 @@ public import Foundation
 /// The conformance tests of this package run over both on a Mac.
 ///
 /// ## Other settings of a request
-/// The `prepare` closure changes each `URLRequest` just before its task is created, for options that ``HTTPRequest`` doesn't
+/// The `prepare` closure changes each `URLRequest` just before its task is created, for options that `HTTPRequest` doesn't
 /// have. For example, on Apple's platforms:
 /// ```swift
 /// let transport = URLSessionTransport(prepare: { urlRequest, request in
@@ -49,11 +49,11 @@ public import Foundation
 /// ```
 /// The closure can't change the URL, the method, the fields, the body, the time limit or the handling of cookies, because the
 /// chain and this transport have checked them, and credentials belong to one origin. After such a change, the call fails with
-/// ``HTTPErrorCode/unsupported``, and nothing is sent. Change these parts in an interceptor, and time limits with
-/// ``Timeouts``. A cache policy stores nothing, because the session has no cache.
+/// `HTTPErrorCode.unsupported`, and nothing is sent. Change these parts in an interceptor, and time limits with
+/// `Timeouts`. A cache policy stores nothing, because the session has no cache.
 ///
 /// ## Time limits
-/// The ``Timeouts`` of the request's context apply, otherwise the transport's. They are measured by the clock of the
+/// The `Timeouts` of the request's context apply, otherwise the transport's. They are measured by the clock of the
 /// transport's `time`, so limits of any length work.
 /// - `connect` limits the time to the first sign of a connection: the first byte of the body sent, or the head of the
 ///   response received. URLSession doesn't report when the connection is established. For a spooled stream (see below), the
@@ -67,10 +67,10 @@ public import Foundation
 ///   system's.
 ///
 /// ## Request
-/// The transport refuses some requests before it sends anything, with ``HTTPErrorCode/unsupported``: a `GET` or `HEAD`
+/// The transport refuses some requests before it sends anything, with `HTTPErrorCode.unsupported`: a `GET` or `HEAD`
 /// with a body, `CONNECT`, a user name or password in the URL, a method whose case URLSession would change (`get`), and
 /// several `Set-Cookie` fields. If a file's length has changed since its body was made, the call fails with
-/// ``HTTPErrorCode/bodyLengthMismatch``. On Linux, a file that shrinks while it is sent fails the same way when a time
+/// `HTTPErrorCode.bodyLengthMismatch`. On Linux, a file that shrinks while it is sent fails the same way when a time
 /// limit passes.
 ///
 /// URLSession sends some things differently than written:
@@ -97,29 +97,29 @@ public import Foundation
 ///   the request had an `Accept-Encoding`. Foundation doesn't report content that ends before its coding does, and such
 ///   content counts as complete. On Linux, the transport therefore asks for no coding. `CurlTransport` asks for several, and
 ///   checks that they are complete.
-/// - If the content is shorter than announced, the call fails with ``HTTPErrorCode/truncated``. If it is longer,
-///   Foundation silently cuts it off, or the call fails with ``HTTPErrorCode/invalidResponse``.
+/// - If the content is shorter than announced, the call fails with `HTTPErrorCode.truncated`. If it is longer,
+///   Foundation silently cuts it off, or the call fails with `HTTPErrorCode.invalidResponse`.
 /// - Fields are sorted by name, because Foundation doesn't keep their order, and fields of one name are joined. `Set-Cookie`
 ///   is split again: a comma followed by a name and `=` begins another cookie. `Location` is split where a
 ///   comma and a blank precede another URL, so that a redirect with two targets isn't followed. The reason phrase is the registered one.
-/// - Foundation doesn't report trailer fields, so ``HTTPResponse/trailers`` throws ``HTTPErrorCode/trailersUnavailable``.
-///   ``HTTPContext/interim`` is called on Apple's platforms, from the session's queue. On Linux, Foundation shows no interim response.
+/// - Foundation doesn't report trailer fields, so `HTTPResponse.trailers` throws `HTTPErrorCode.trailersUnavailable`.
+///   `HTTPContext.interim` is called on Apple's platforms, from the session's queue. On Linux, Foundation shows no interim response.
 /// - On Apple's platforms, a slow reader of a streamed response makes the server wait, by `suspend()`. Apple's documentation
 ///   allows the system to restart a suspended task. The transport therefore ends the reading at a second head, with
-///   ``HTTPErrorCode/truncated``, and no content is delivered twice. `multipart/x-mixed-replace`, which has a head for
+///   `HTTPErrorCode.truncated`, and no content is delivered twice. `multipart/x-mixed-replace`, which has a head for
 ///   each part, ends the same way.
 /// - On Linux, Foundation can't make the server wait. The transport holds up to `streamBuffer` unread bytes. If more arrive,
-///   the reading fails with ``HTTPErrorCode/readerTooSlow`` after the held bytes. `CurlTransport` waits.
-/// - On Apple's platforms, buffered responses have ``HTTPContext/timings`` and ``HTTPContext/connection``. URLSession reports
+///   the reading fails with `HTTPErrorCode.readerTooSlow` after the held bytes. `CurlTransport` waits.
+/// - On Apple's platforms, buffered responses have `HTTPContext.timings` and `HTTPContext.connection`. URLSession reports
 ///   both at the end of an exchange, which is too late for a streamed response. Cipher suites without authenticated encryption
 ///   are `nil`. On Linux, URLSession reports neither.
 /// - A transfer ends when its streamed body is released or discarded, or when the task that reads it is cancelled.
 /// - If the system may not use the network (cellular not allowed, Low Data Mode), the error's message gives the reason. So
-///   does `networkUnavailableReason` of the `URLError` in ``TransportError/underlying``.
+///   does `networkUnavailableReason` of the `URLError` in `TransportError.underlying`.
 ///
 /// ## Proxies
 /// On Apple's platforms, proxies and their passwords are settings of the system, which answers a proxy's challenges.
-/// ``TLSConfiguration`` verifies the certificate of a TLS proxy. A client identity is presented only to servers.
+/// `TLSConfiguration` verifies the certificate of a TLS proxy. A client identity is presented only to servers.
 ///
 /// ## On Linux
 /// Foundation on Linux (Swift 6.3) has these limits, which no caller can change:
@@ -137,14 +137,14 @@ public import Foundation
 ///   chunks before it, so redirects with many megabytes keep the queue busy for seconds.
 /// - Foundation reports none of these faults: a tab in the name of a field, content of a redirect that can't be decoded, and bytes
 ///   that the server sends between two requests. `CurlTransport` reports them, or opens another connection.
-/// - Foundation rejects these responses, and the call fails with ``HTTPErrorCode/invalidResponse``: a field value or
+/// - Foundation rejects these responses, and the call fails with `HTTPErrorCode.invalidResponse`: a field value or
 ///   reason phrase that isn't UTF-8, a status line without a space after the code, a field line longer than about 100 KB, a
 ///   head longer than 300 KB, or an unknown content coding.
 /// - A server may close a kept-alive connection just as a request is sent. Foundation sends the request again, whatever its
 ///   method, if it has no body or if no byte of the body was sent. Otherwise Foundation would send the head without its body
-///   and wait, so the transport ends the call with ``HTTPErrorCode/connectionLost``.
-/// - Only the system's TLS settings work. With any other ``TLSConfiguration``, each call fails with
-///   ``HTTPErrorCode/unsupported`` before anything is sent: use `CurlTransport`.
+///   and wait, so the transport ends the call with `HTTPErrorCode.connectionLost`.
+/// - Only the system's TLS settings work. With any other `TLSConfiguration`, each call fails with
+///   `HTTPErrorCode.unsupported` before anything is sent: use `CurlTransport`.
 public final class URLSessionTransport: Transport {
     private let session: URLSession
     private let delegate: SessionDelegate
@@ -214,7 +214,7 @@ public final class URLSessionTransport: Transport {
 
     /// Sends a request and returns its final response, whatever the status.
     ///
-    /// - Throws: ``TransportError``, or `CancellationError` at once if the task is cancelled.
+    /// - Throws: `TransportError`, or `CancellationError` at once if the task is cancelled.
     public func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
         let request = request
         try request.validate()
@@ -352,6 +352,14 @@ extension URLSessionTransport {
 #endif
 
 extension URLSessionTransport: TLSConfiguredTransport {}
+
+#if os(Linux)
+extension URLSessionTransport: CurlSubstitute {
+    package static func make(_ tls: TLSConfiguration, _ timeouts: Timeouts) -> Self {
+        Self(tls: tls, timeouts: timeouts)
+    }
+}
+#endif
 
 extension Transport where Self == URLSessionTransport {
     /// Sends over the network with Foundation's `URLSession`: see ``URLSessionTransport``.

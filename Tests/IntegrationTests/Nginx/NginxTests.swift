@@ -5,6 +5,10 @@ import InterceptorsTestSupport
 import InterceptorsTesting
 import Testing
 
+#if canImport(InterceptorsURLSession)
+import InterceptorsURLSession
+#endif
+
 extension Trait where Self == ConditionTrait {
     static var needsNginx: Self {
         .enabled(if: NginxServer.mustRun, Comment(rawValue: NginxServer.absence))

@@ -1,5 +1,6 @@
 import Foundation
 import InterceptorsCore
+import InterceptorsTesting
 import Synchronization
 import Testing
 

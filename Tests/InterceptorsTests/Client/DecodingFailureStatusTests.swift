@@ -1,5 +1,6 @@
 import Foundation
 import InterceptorsCore
+import InterceptorsTesting
 import Testing
 
 /// The failures of responses without success that no interceptor checked.

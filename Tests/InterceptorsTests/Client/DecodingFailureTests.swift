@@ -1,5 +1,6 @@
 import Foundation
 import InterceptorsCore
+import InterceptorsTesting
 import Testing
 
 @Suite(.againstHanging) struct DecodingFailureTests {

@@ -6,6 +6,10 @@ import Testing
 import FoundationNetworking
 #endif
 
+#if canImport(InterceptorsURLSession)
+import InterceptorsURLSession
+#endif
+
 @Suite(.againstHanging) struct RequestConversionsTests {
     private func foundationRequest() throws -> URLRequest {
         URLRequest(url: try #require(URL(string: "https://h/x?y=z")))

@@ -1,5 +1,6 @@
 import Foundation
 import InterceptorsCore
+import InterceptorsTesting
 import Testing
 
 /// How a target and a base URL are joined, as the transport sees the result.

@@ -1,5 +1,6 @@
 import Foundation
 import Interceptors
+import InterceptorsTesting
 import Testing
 
 @testable import InterceptorsMiddlewares

@@ -6,6 +6,10 @@ import Testing
 
 @testable import InterceptorsMiddlewares
 
+#if canImport(InterceptorsURLSession)
+import InterceptorsURLSession
+#endif
+
 @Suite(.againstHanging, .heavy) struct CacheRaceTests {
     private let world = CacheWorld()
 

@@ -1,5 +1,6 @@
 import Foundation
 import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
 
 @testable import InterceptorsCore

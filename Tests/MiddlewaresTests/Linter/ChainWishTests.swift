@@ -1,4 +1,5 @@
 import Foundation
+import InterceptorsTesting
 import Testing
 
 @testable import InterceptorsCore

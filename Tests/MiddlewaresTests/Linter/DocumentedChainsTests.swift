@@ -1,3 +1,4 @@
+import InterceptorsTesting
 import Testing
 
 @testable import InterceptorsCore

@@ -1,6 +1,7 @@
 import Foundation
 import Interceptors
 import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
 
 // Errors, observation, tests, and parts that nothing replaces.

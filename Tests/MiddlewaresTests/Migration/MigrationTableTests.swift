@@ -1,6 +1,7 @@
 import Foundation
 import Interceptors
 import InterceptorsTestSupport
+import InterceptorsTesting
 import Testing
 
 /// The tables in the articles on migration: each row has a check of the code that replaces the old part.

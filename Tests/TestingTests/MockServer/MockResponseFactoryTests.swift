@@ -3,6 +3,10 @@ import InterceptorsTestSupport
 import InterceptorsTesting
 import Testing
 
+#if canImport(InterceptorsURLSession)
+import InterceptorsURLSession
+#endif
+
 /// An answer makes equal responses in memory and over a socket.
 @Suite(.againstHanging) struct MockResponseFactoryTests {
     private struct User: Encodable {

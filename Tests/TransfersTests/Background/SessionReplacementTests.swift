@@ -10,6 +10,10 @@ import Testing
 import FoundationNetworking
 #endif
 
+#if canImport(InterceptorsURLSession)
+import InterceptorsURLSession
+#endif
+
 /// The transports that a background session can replace, and the requests that it can send.
 @Suite(.againstHanging) struct SessionReplacementTests {
     private static let key: HTTPField.Name = "X-Api-Key"

@@ -1,6 +1,7 @@
 import Foundation
 import InterceptorsCore
 import InterceptorsTestSupport
+import InterceptorsTesting
 import InterceptorsTransfers
 
 @testable import InterceptorsTransport

@@ -2,6 +2,7 @@
 import Foundation
 import InterceptorsTestSupport
 import InterceptorsTesting
+import InterceptorsURLSession
 import Testing
 
 @testable import InterceptorsTransport
@@ -39,6 +40,14 @@ import Testing
         let text = "\(transport)"
         #expect(text.contains("URLSessionTransport") && text.contains("libcurl.so.4 was not found"), "\(text)")
         #expect(try await content(of: transport.send(request(server))) == "hello")
+    }
+
+    @Test func platformWithoutTheLibraryAndURLSessionNamesTheLibraryAtEachCall() async throws {
+        let server = try MockServer()
+        let transport = PlatformTransport(tls: .system, timeouts: Timeouts(), loadCurl: Self.missing) { nil }
+        let error = try await failure { try await transport.send(request(server)) }
+        #expect(error.code == .unsupported)
+        #expect(error.message.contains("libcurl.so.4 was not found"))
     }
 
     @Test func platformWithoutTheLibraryRefusesPlainURLsIfTLSIsRequired() async throws {

@@ -4,6 +4,10 @@ import InterceptorsTesting
 import InterceptorsTransport
 import Testing
 
+#if canImport(InterceptorsURLSession)
+import InterceptorsURLSession
+#endif
+
 /// Content whose connection ends at any of its bytes, in each coding and framing. The result is the whole content or an
 /// error, never a part that passes for the whole.
 @Suite(.againstHanging, .heavy) struct CutBodyTests {

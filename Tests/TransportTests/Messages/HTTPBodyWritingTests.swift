@@ -5,6 +5,10 @@ import Testing
 
 @testable import InterceptorsTransport
 
+#if canImport(InterceptorsURLSession)
+import InterceptorsURLSession
+#endif
+
 @Suite(.againstHanging) struct HTTPBodyWritingTests {
     private let folder: TemporaryFolder
     private let file: URL

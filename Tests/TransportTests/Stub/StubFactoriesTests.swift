@@ -1,4 +1,5 @@
 import Foundation
+import InterceptorsTesting
 import InterceptorsTransport
 import Testing
 

@@ -6,6 +6,10 @@ import Testing
 
 @testable import InterceptorsTransport
 
+#if canImport(InterceptorsURLSession)
+import InterceptorsURLSession
+#endif
+
 @Suite(.againstHanging) struct PinnedCertificatesTests {
     private let folder: TemporaryFolder
 

@@ -6,6 +6,10 @@ import Testing
 
 @testable import InterceptorsTransport
 
+#if canImport(InterceptorsURLSession)
+import InterceptorsURLSession
+#endif
+
 /// Checks by the program, in real handshakes over loopback.
 @Suite(.againstHanging) struct ServerCheckTests {
     struct Refused: Error {}

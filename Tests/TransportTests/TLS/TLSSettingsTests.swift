@@ -3,6 +3,10 @@ import Testing
 
 @testable import InterceptorsTransport
 
+#if canImport(InterceptorsURLSession)
+import InterceptorsURLSession
+#endif
+
 @Suite(.againstHanging) struct HostPatternTests {
     @Test(arguments: [
         (

@@ -9,6 +9,10 @@ import Testing
 import FoundationNetworking
 #endif
 
+#if canImport(InterceptorsURLSession)
+@testable import InterceptorsURLSession
+#endif
+
 @Suite(.againstHanging) struct BlockingThreadTests {
     @Test func jobsRunInTheirOrderAndThoseLeftAtTheEndToo() async {
         let notes = Notes<Int>()

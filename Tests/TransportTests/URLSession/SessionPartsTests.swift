@@ -8,6 +8,10 @@ import Testing
 import FoundationNetworking
 #endif
 
+#if canImport(InterceptorsURLSession)
+@testable import InterceptorsURLSession
+#endif
+
 @Suite(.againstHanging) struct SessionPartsTests {
     @Test(arguments: [
         ("", [""]), ("a=1", ["a=1"]), ("a=1, b=2", ["a=1", "b=2"]), ("a=1,b=2", ["a=1", "b=2"]),

@@ -7,6 +7,10 @@ import Testing
 import FoundationNetworking
 #endif
 
+#if canImport(InterceptorsURLSession)
+@testable import InterceptorsURLSession
+#endif
+
 // Situations that no network causes on this platform: suspended tasks, and events in unusual orders.
 @Suite(.againstHanging) struct TransferStateTests {
     let request: HTTPRequest

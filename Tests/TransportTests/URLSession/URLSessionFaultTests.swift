@@ -4,6 +4,10 @@ import InterceptorsTesting
 import InterceptorsTransport
 import Testing
 
+#if canImport(InterceptorsURLSession)
+@testable import InterceptorsURLSession
+#endif
+
 @Suite(.againstHanging) struct URLSessionFaultTests {
     let server: MockServer
     // Without a limit, so that no limit causes the errors.

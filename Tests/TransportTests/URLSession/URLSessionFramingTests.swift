@@ -5,6 +5,10 @@ import Testing
 
 @testable import InterceptorsTransport
 
+#if canImport(InterceptorsURLSession)
+@testable import InterceptorsURLSession
+#endif
+
 /// Framing that RFC 9112 §6.3 forbids, and responses before the end of an upload, as URLSession reports them.
 @Suite(.againstHanging) struct URLSessionFramingTests {
     let server: MockServer

@@ -9,6 +9,10 @@ import Testing
 import FoundationNetworking
 #endif
 
+#if canImport(InterceptorsURLSession)
+@testable import InterceptorsURLSession
+#endif
+
 @Suite(.againstHanging) struct URLSessionPreparationTests {
     private enum Priority: HTTPContextKey { static var defaultValue: Int { 0 } }
 

@@ -4,6 +4,10 @@ import Testing
 
 @testable import InterceptorsTransport
 
+#if canImport(InterceptorsURLSession)
+@testable import InterceptorsURLSession
+#endif
+
 @Suite(.againstHanging) struct URLSessionRequestTests {
     let server: MockServer
     let transport = URLSessionTransport(timeouts: Timeouts(idle: nil))

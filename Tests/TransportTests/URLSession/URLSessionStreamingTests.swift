@@ -4,6 +4,10 @@ import InterceptorsTesting
 import InterceptorsTransport
 import Testing
 
+#if canImport(InterceptorsURLSession)
+@testable import InterceptorsURLSession
+#endif
+
 @Suite(.againstHanging) struct URLSessionStreamingTests {
     let server: MockServer
     let transport = URLSessionTransport(timeouts: Timeouts(idle: nil))

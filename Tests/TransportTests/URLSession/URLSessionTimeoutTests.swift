@@ -7,6 +7,10 @@ import Testing
 
 #if canImport(Glibc)
 import Glibc
+
+#if canImport(InterceptorsURLSession)
+@testable import InterceptorsURLSession
+#endif
 #endif
 
 @Suite(.againstHanging) struct URLSessionTimeoutTests {

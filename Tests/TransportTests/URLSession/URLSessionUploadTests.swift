@@ -5,6 +5,10 @@ import Testing
 
 @testable import InterceptorsTransport
 
+#if canImport(InterceptorsURLSession)
+@testable import InterceptorsURLSession
+#endif
+
 @Suite(.againstHanging, .heavy) struct URLSessionUploadTests {
     let server: MockServer
     let spool: TemporaryFolder

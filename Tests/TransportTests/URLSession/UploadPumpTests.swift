@@ -5,6 +5,10 @@ import Testing
 
 @testable import InterceptorsTransport
 
+#if canImport(InterceptorsURLSession)
+@testable import InterceptorsURLSession
+#endif
+
 // The pump fills the stream that URLSession reads from on Apple platforms. A sink takes the stream's place here.
 @Suite(.againstHanging) struct UploadPumpTests {
     private final class Sink: UploadSink {

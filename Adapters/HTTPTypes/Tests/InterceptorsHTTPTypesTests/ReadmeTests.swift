@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Interceptors
 import InterceptorsHTTPTypes
+import InterceptorsStubs
 import Testing
 
 // The examples of the README.

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Interceptors
 import InterceptorsOpenAPI
+import InterceptorsStubs
 import OpenAPIRuntime
 import Testing
 

@@ -2,6 +2,7 @@ import EventSource
 import Foundation
 import Harness
 import Interceptors
+import InterceptorsStubs
 import InterceptorsTransfers
 
 // Compares server-sent events of the client, over a stub, with the package EventSource, which parses bytes in memory.

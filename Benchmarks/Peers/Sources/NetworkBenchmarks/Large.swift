@@ -8,6 +8,7 @@ import Synchronization
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
+import InterceptorsURLSession
 #endif
 
 /// Compares ways to receive a large body: buffered in memory, streamed, and written to a file.

@@ -5,6 +5,7 @@ import Interceptors
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
+import InterceptorsURLSession
 #endif
 
 /// The size of the small response, in bytes.

@@ -1,5 +1,6 @@
 import Foundation
 import Interceptors
+import InterceptorsStubs
 
 // example: signed
 enum ShopEndpoint: Endpoint {

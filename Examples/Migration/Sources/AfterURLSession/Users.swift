@@ -4,6 +4,7 @@ import Models
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
+import InterceptorsURLSession
 #endif
 
 // example: client

@@ -1,5 +1,6 @@
 import Foundation
 import Interceptors
+import InterceptorsStubs
 import Models
 import Testing
 

@@ -1,10 +1,6 @@
 public import Foundation
 internal import InterceptorsSyntax
 
-#if canImport(FoundationNetworking)
-public import FoundationNetworking
-#endif
-
 /// A cookie as the jar stores it (RFC 6265 §5.3). Its descriptions and its mirror don't show the value.
 public struct Cookie: Sendable, Hashable, Codable {
     /// The name, as the server sent it.
@@ -64,7 +60,8 @@ public struct Cookie: Sendable, Hashable, Codable {
         return ASCII.isSame(read.cookie.name, name) && ASCII.isSame(read.cookie.value, value)
     }
 
-    /// Converts a cookie of Foundation, such as a web view's.
+    #if canImport(Darwin)
+    /// Converts a cookie of Foundation, such as a web view's. On Apple's platforms only.
     public init(_ cookie: HTTPCookie) {
         self.init(
             name: cookie.name,
@@ -77,14 +74,12 @@ public struct Cookie: Sendable, Hashable, Codable {
             isSecure: cookie.isSecure,
             isHTTPOnly: cookie.isHTTPOnly
         )
-        #if canImport(Darwin)
         sameSite = cookie.sameSitePolicy.flatMap { SameSite($0.rawValue) }
-        #endif
     }
 
-    /// The cookie as a cookie of Foundation, such as for a web view; `nil` if Foundation refuses it.
+    /// The cookie as a cookie of Foundation, such as for a web view; `nil` if Foundation refuses it. On Apple's platforms only.
     ///
-    /// Foundation has no counterpart of ``isPartitioned``, nor, on Linux, of ``sameSite``.
+    /// Foundation has no counterpart of ``isPartitioned``.
     public var httpCookie: HTTPCookie? {
         var properties: [HTTPCookiePropertyKey: Any] = [
             .name: name, .value: value, .domain: isHostOnly ? domain : ".\(domain)", .path: path,
@@ -92,12 +87,11 @@ public struct Cookie: Sendable, Hashable, Codable {
         if let expires { properties[.expires] = expires }
         if isSecure { properties[.secure] = "TRUE" }
         if isHTTPOnly { properties[HTTPCookiePropertyKey("HttpOnly")] = "TRUE" }
-        #if canImport(Darwin)
         // Foundation has no value for `None`, and treats a cookie without a policy as if it had `None`.
         if let sameSite, sameSite != .crossSite { properties[.sameSitePolicy] = sameSite.rawValue }
-        #endif
         return HTTPCookie(properties: properties)
     }
+    #endif
 
     static func canonical(_ domain: String) -> String {
         let lowercased = domain.lowercased()

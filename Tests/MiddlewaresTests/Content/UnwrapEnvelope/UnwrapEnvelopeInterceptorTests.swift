@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Interceptors
+import InterceptorsTesting
 import Testing
 
 @Suite(.againstHanging) struct UnwrapEnvelopeInterceptorTests {

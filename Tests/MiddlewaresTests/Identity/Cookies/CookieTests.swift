@@ -285,11 +285,13 @@ import Testing
             time: TimeSource(now: { [now] in now.value })
         )
         #expect(second.cookies == first.cookies)
+        #if canImport(Darwin)
         let bridged = first.cookies.compactMap(\.httpCookie).map(Cookie.init)
         #expect(bridged.map(\.domain) == ["example.com", "www.example.com"])
         #expect(bridged.map(\.isHostOnly) == [false, true])
         #expect(bridged.map(\.isSecure) == [true, false])
         #expect(bridged.map(\.value) == ["1", "2"])
+        #endif
         second.removeAll { $0.name == "a" }
         #expect(second.cookies.map(\.name) == ["b"])
         second.removeAll()

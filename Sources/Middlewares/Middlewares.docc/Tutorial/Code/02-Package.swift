@@ -12,6 +12,9 @@ let package = Package(
             name: "Films",
             dependencies: [.product(name: "Interceptors", package: "Interceptors")]
         ),
-        .testTarget(name: "FilmsTests", dependencies: ["Films"]),
+        .testTarget(
+            name: "FilmsTests",
+            dependencies: ["Films", .product(name: "InterceptorsTesting", package: "Interceptors")]
+        ),
     ]
 )

@@ -1,5 +1,5 @@
 import Foundation
-import Interceptors
+import InterceptorsTesting
 import Testing
 
 @testable import Films

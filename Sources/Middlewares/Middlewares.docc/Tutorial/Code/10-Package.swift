@@ -16,6 +16,9 @@ let package = Package(
             name: "Demo",
             dependencies: ["Films", .product(name: "InterceptorsTesting", package: "Interceptors")]
         ),
-        .testTarget(name: "FilmsTests", dependencies: ["Films"]),
+        .testTarget(
+            name: "FilmsTests",
+            dependencies: ["Films", .product(name: "InterceptorsTesting", package: "Interceptors")]
+        ),
     ]
 )

@@ -31,7 +31,7 @@ package struct ReadingLimit: Sendable {
     /// source would still be read after the call has ended, when its owner may reuse or close it.
     ///
     /// - Parameter read: the closure, which calls its argument for each chunk that arrives.
-    /// - Throws: `TransportError` with ``HTTPErrorCode/timedOut``. Rethrows the closure's error.
+    /// - Throws: `TransportError` with `HTTPErrorCode.timedOut`. Rethrows the closure's error.
     package func run<Value: Sendable>(
         _ read: @escaping @Sendable (_ arrived: @escaping @Sendable () -> Void) async throws -> Value
     ) async throws -> Value {

@@ -6,13 +6,6 @@ public import Foundation
 #endif
 
 extension HTTPRequest {
-    /// Creates a request for an absolute http or https URL, percent-encoding the text where necessary.
-    ///
-    /// - Throws: `TransportError` with code `unsupportedURL` and a message that explains the problem.
-    public init(method: Method = .get, string: String) throws {
-        self.init(method: method, url: try URLText(absolute: string).url(madeFrom: string))
-    }
-
     /// Creates a request from Foundation's: its method, URL, fields, content and timeout.
     ///
     /// The fields are sorted by name, because Foundation keeps no order. The timeout becomes the idle timeout, unless it is
@@ -21,7 +14,6 @@ extension HTTPRequest {
     /// - Throws: `TransportError` with code `unsupportedURL` if there is no URL, with
     ///   `invalidRequest` if the method isn't a token, and with `unsupported` if
     ///   the content is an `InputStream`. In the last case, set an `HTTPBody` made of a file or a stream instead.
-    ///   content is an `InputStream`. In the last case, set an `HTTPBody` made of a file or a stream instead.
     public init(_ request: URLRequest) throws {
         guard let url = request.url else { throw TransportError(.unsupportedURL, "The URLRequest has no URL.") }
         self.init(url: url.absoluteURL)

@@ -34,7 +34,7 @@ internal import Synchronization
 /// stub.on(.get, "/users/42", .status(503), times: 1)  // answers the first GET /users/42
 /// stub.on(.get, "/users/42", .json("{}"))             // replaces the first line
 /// ```
-/// If nothing answers, the request fails with ``HTTPErrorCode/noStub``. The message lists the stubs, and says which one
+/// If nothing answers, the request fails with `HTTPErrorCode.noStub`. The message lists the stubs, and says which one
 /// the request probably meant.
 ///
 /// ## Patterns
@@ -51,9 +51,9 @@ internal import Synchronization
 /// and `%2A` is a literal star.
 ///
 /// ## Like a real transport
-/// A stub transport refuses requests that fail ``HTTPRequest/validate()``, and reports progress. It reads a request's body
-/// once: a one-shot body sent a second time fails with ``HTTPErrorCode/bodyNotReplayable``. It honors
-/// ``HTTPContext/responseBody``: buffered up to the limit, or a one-shot stream. Responses to HEAD, and 204 and 304, have no
+/// A stub transport refuses requests that fail `HTTPRequest.validate()`, and reports progress. It reads a request's body
+/// once: a one-shot body sent a second time fails with `HTTPErrorCode.bodyNotReplayable`. It honors
+/// `HTTPContext.responseBody`: buffered up to the limit, or a one-shot stream. Responses to HEAD, and 204 and 304, have no
 /// body.
 ///
 /// The request's idle and overall time limits end a longer wait, on the stub's clock; there are no default limits. A cancelled
@@ -105,17 +105,17 @@ public final class StubTransport: Transport {
     /// - Returns: the requests that have arrived.
     @discardableResult
     public func requests(atLeast count: Int) async -> [HTTPRequest] {
-        let id = state.withLock { $0.nextID() }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let watcher = StubState.Watcher(id: id, count: count, continuation: continuation)
-                if !state.withLock({ $0.add(watcher) }) { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.cancelWatcher(id) }?.continuation.resume()
+        let (arrivals, watcher) = AsyncStream.makeStream(of: Void.self)
+        let id = state.withLock { state in
+            let id = state.nextID()
+            state.watchers[id] = watcher
+            return id
         }
+        // For those that have arrived before.
+        watcher.yield()
+        for await _ in arrivals where requests.count >= count { break }
         return state.withLock { state in
-            state.forgetWatcher(id)
+            state.watchers[id] = nil
             return state.requests
         }
     }
@@ -223,7 +223,11 @@ extension StubTransport {
         let exchange = state.withLock { $0.begin(request) }
         defer { state.withLock { $0.end(exchange) } }
         let (recorded, isComplete) = try await StubExchange.receive(request, clock: clock)
-        for watcher in state.withLock({ $0.record(recorded) }) { watcher.continuation.resume() }
+        let watchers = state.withLock { state in
+            state.record(recorded)
+            return state.watchers.values
+        }
+        for watcher in watchers { watcher.yield() }
         if let answer = answer(to: recorded, exchange) {
             return try await StubExchange.response(of: answer, to: recorded, clock: clock) {
                 state.withLock { $0.openBody(of: exchange) }

@@ -58,23 +58,25 @@ package struct StubPattern: Sendable {
 extension StubPattern {
     /// The number of bytes to insert, remove or replace until the path of a URL matches.
     package func distance(toPathOf url: String) -> Int {
-        let path = URLParts(url).segments.map(\.percentDecoded)
-        var row = path.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.count + 1) }
-        for segment in segments {
-            guard let segment else {
-                var free = [row[0]]
-                for index in path.indices { free.append(min(row[index + 1], free[index])) }
-                row = free
-                continue
-            }
-            var next = [row[0] + segment.length + 1]
-            for (index, sent) in path.enumerated() {
-                let replaced = row[index] + segment.distance(to: sent)
-                next.append(min(replaced, row[index + 1] + segment.length + 1, next[index] + sent.count + 1))
+        let slash = UInt8(ascii: "/")
+        let path = URLParts(url).segments.flatMap { [slash] + $0.percentDecoded }
+        let tokens = segments.flatMap { [slash] + ($0?.tokens ?? [nil]) }
+        // Long texts count as different, because computing the distance takes time proportional to the product of their
+        // lengths.
+        guard tokens.count <= 400, path.count <= 400 else { return max(tokens.count, path.count) }
+        var row = Array(0...path.count)
+        for token in tokens {
+            var next = [row[0] + (token == nil ? 0 : 1)]
+            for (index, byte) in path.enumerated() {
+                if let token {
+                    next.append(min(row[index] + (token == byte ? 0 : 1), row[index + 1] + 1, next[index] + 1))
+                } else {
+                    next.append(min(row[index + 1], next[index]))
+                }
             }
             row = next
         }
-        return row[row.count - 1]
+        return row[path.count]
     }
 
     /// The number of bytes of a URL's path, the slashes included.
@@ -138,38 +140,12 @@ private struct Glob: Sendable {
     }
 
     /// The bytes; `nil` stands for `*`.
-    private var tokens: [UInt8?] { Array(pieces.map { $0.map(Optional.some) }.joined(separator: [nil])) }
-
-    /// The number of bytes without the stars.
-    var length: Int { pieces.reduce(0) { $0 + $1.count } }
+    var tokens: [UInt8?] { Array(pieces.map { $0.map(Optional.some) }.joined(separator: [nil])) }
 
     func covers(_ other: Self) -> Bool { wildcard(tokens, covers: other.tokens, by: ==) }
 
     func coversSegment(_ other: Self) -> Bool {
         !(other.pieces == [[]] && pieces.count > 1) && covers(other)
-    }
-
-    /// The number of bytes to insert, remove or replace until a segment matches.
-    func distance(to bytes: [UInt8]) -> Int {
-        if matchesSegment(bytes) { return 0 }
-        let tokens = self.tokens
-        // Long texts count as different, because computing the distance takes time proportional to the product of their
-        // lengths.
-        guard tokens.count <= 200, bytes.count <= 200 else { return max(length, bytes.count) }
-        var row = Array(0...bytes.count)
-        for token in tokens {
-            var next = [row[0] + (token == nil ? 0 : 1)]
-            for (index, byte) in bytes.enumerated() {
-                if let token {
-                    next.append(min(row[index] + (token == byte ? 0 : 1), row[index + 1] + 1, next[index] + 1))
-                } else {
-                    next.append(min(row[index + 1], next[index]))
-                }
-            }
-            row = next
-        }
-        // A star that would have to match an empty segment misses one byte.
-        return max(1, row[bytes.count])
     }
 }
 

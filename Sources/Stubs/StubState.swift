@@ -1,5 +1,4 @@
-/// The mutable state of a ``StubTransport``. A state machine: mutate it under the lock, and resume the returned watchers
-/// outside.
+/// The mutable state of a ``StubTransport``. A state machine: mutate it under the lock.
 struct StubState {
     /// One registered stub.
     struct Stub: Sendable {
@@ -41,12 +40,6 @@ struct StubState {
         }
     }
 
-    struct Watcher {
-        let id: Int
-        let count: Int
-        let continuation: CheckedContinuation<Void, Never>
-    }
-
     /// Whether requests are kept after they were answered, with their content.
     var keepsRequests = true
     private(set) var requests: [HTTPRequest] = []
@@ -56,9 +49,8 @@ struct StubState {
     private var openBodies: [Int: Exchange] = [:]
     private var queue: ArraySlice<Queued> = []
     private var dequeued = 0
-    private var watchers: [Watcher] = []
-    /// Watchers whose task was cancelled before they were added, or after they were removed.
-    private var cancelledWatchers: Set<Int> = []
+    /// Called for each request that arrives, by the number of the task that waits.
+    var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
     private var lastID = 0
 
     mutating func nextID() -> Int {
@@ -100,12 +92,8 @@ extension StubState {
 
     mutating func end(_ id: Int) { waiting[id] = nil }
 
-    /// Records a request, and returns the watchers to resume.
-    mutating func record(_ request: HTTPRequest) -> [Watcher] {
+    mutating func record(_ request: HTTPRequest) {
         if keepsRequests { requests.append(request) }
-        let due = watchers.filter { $0.count <= requests.count }
-        watchers.removeAll { $0.count <= requests.count }
-        return due
     }
 
     /// The stubs that may answer: limited ones, oldest first, and unlimited ones, newest first.
@@ -137,26 +125,6 @@ extension StubState {
     mutating func closeBody(of exchange: Int) { openBodies[exchange] = nil }
 
     var openBodyCount: Int { openBodies.count }
-}
-
-extension StubState {
-    /// Adds a watcher. Returns `false` if it was cancelled or its requests have already arrived, so the caller resumes it at
-    /// once.
-    mutating func add(_ watcher: Watcher) -> Bool {
-        if cancelledWatchers.remove(watcher.id) != nil || requests.count >= watcher.count { return false }
-        watchers.append(watcher)
-        return true
-    }
-
-    mutating func cancelWatcher(_ id: Int) -> Watcher? {
-        guard let index = watchers.firstIndex(where: { $0.id == id }) else {
-            cancelledWatchers.insert(id)
-            return nil
-        }
-        return watchers.remove(at: index)
-    }
-
-    mutating func forgetWatcher(_ id: Int) { cancelledWatchers.remove(id) }
 }
 
 extension StubState {
