@@ -34,22 +34,10 @@ package enum OrderedJSON: Sendable {
     }
 
     /// The JSON text in UTF-8.
-    ///
-    /// - Parameter isForHTML: whether to escape `<`, `>`, `&`, U+007F, U+2028 and U+2029, so that the text can stand in an HTML
-    ///   element `script`, whatever its strings contain.
-    package func data(isForHTML: Bool = false) -> Data {
+    package func data() -> Data {
         var writer = JSONWriter()
         writer.write(self)
-        guard isForHTML else { return Data(writer.bytes) }
-        // In JSON, these characters stand in strings only.
-        let escapes: [Unicode.Scalar: String] = [
-            "<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u{7F}": "\\u007f", "\u{2028}": "\\u2028",
-            "\u{2029}": "\\u2029",
-        ]
-        let text = String(decoding: writer.bytes, as: UTF8.self).unicodeScalars.reduce(into: "") { text, scalar in
-            if let escape = escapes[scalar] { text += escape } else { text.unicodeScalars.append(scalar) }
-        }
-        return Data(text.utf8)
+        return Data(writer.bytes)
     }
 
     /// The JSON text in UTF-8 with line breaks, for a file that a person edits and a version control system compares.

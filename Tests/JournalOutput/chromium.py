@@ -122,11 +122,6 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="keyUp", **event)
         self.settle()
 
-    def type(self, text):
-        """Types a text into the focused field."""
-        self.call("Input.insertText", text=text)
-        self.settle()
-
     def appearance(self, width, height, scheme):
         """Sets the window's size, and light or dark."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)

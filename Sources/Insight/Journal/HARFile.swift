@@ -43,10 +43,16 @@ struct HARFile {
 
     private func entries(_ call: JournalCall) -> [OrderedJSON] {
         guard let root = call.root else { return [] }
-        let attempts = Attempt.all(in: root).enumerated().map { index, attempt in
-            entry(attempt.path.last ?? root, path: attempt.path, attempt.decisions, number: index + 1, call)
+        let attempts = Self.paths(to: root).enumerated().map { index, path in
+            entry(path.last ?? root, path: path, number: index + 1, call)
         }
-        return attempts.isEmpty ? [entry(root, path: [], Self.decisions(in: root), number: 0, call)] : attempts
+        return attempts.isEmpty ? [entry(root, path: [], number: 0, call)] : attempts
+    }
+
+    /// The steps from the outermost one to each attempt.
+    private static func paths(to step: JournalCall.Step, after path: [JournalCall.Step] = []) -> [[JournalCall.Step]] {
+        let path = path + [step]
+        return step.isTransport ? [path] : step.steps.flatMap { paths(to: $0, after: path) }
     }
 
     /// - Parameters:
@@ -55,7 +61,6 @@ struct HARFile {
     private func entry(
         _ step: JournalCall.Step,
         path: [JournalCall.Step],
-        _ decisions: [OrderedJSON],
         number: Int,
         _ call: JournalCall
     ) -> OrderedJSON {
@@ -77,7 +82,6 @@ struct HARFile {
             "comment": isRunning ? "Still running when this file was written" : nil,
             "_attempt": .integer(number),
             "_interceptors": path.isEmpty ? nil : .array(path.map { .string($0.name) }),
-            "_decisions": decisions.isEmpty ? nil : .array(decisions),
             "_fromCache": isAnsweredByChain ? "memory" : nil,
             "_resourceType": "fetch",
         ]
@@ -85,50 +89,8 @@ struct HARFile {
 
     private static func pageID(_ call: JournalCall) -> String { "call_\(call.id)" }
 
-    /// An attempt of a call.
-    private struct Attempt {
-        /// The steps from the outermost one to the attempt.
-        let path: [JournalCall.Step]
-        /// The decisions since the attempt before, and those about this attempt's outcome.
-        var decisions: [OrderedJSON]
-
-        /// The attempts in their order. Each decision is in one of them.
-        static func all(in root: JournalCall.Step) -> [Attempt] {
-            var (attempts, pending): ([Attempt], [OrderedJSON]) = ([], [])
-            func add(_ step: JournalCall.Step, after path: [JournalCall.Step]) {
-                let path = path + [step]
-                var decisions = HARFile.ownDecisions(of: step)[...]
-                let count = attempts.count
-                for (index, inner) in step.steps.enumerated() {
-                    let noted = step.noteIndices.dropFirst(step.notes.count - decisions.count).prefix { $0 <= index }
-                    pending += decisions.prefix(noted.count)
-                    decisions = decisions.dropFirst(noted.count)
-                    add(inner, after: path)
-                }
-                if step.isTransport { attempts.append(Attempt(path: path, decisions: pending)) }
-                if attempts.count > count {
-                    if step.isTransport { pending = [] }
-                    attempts[attempts.count - 1].decisions += decisions
-                } else {
-                    pending += decisions
-                }
-            }
-            add(root, after: [])
-            if !attempts.isEmpty { attempts[attempts.count - 1].decisions += pending }
-            return attempts
-        }
-    }
-
-    private static func allSteps(in step: JournalCall.Step) -> [JournalCall.Step] {
-        [step] + step.steps.flatMap(allSteps)
-    }
-
     private static func decisions(in step: JournalCall.Step) -> [OrderedJSON] {
-        allSteps(in: step).flatMap(ownDecisions)
-    }
-
-    private static func ownDecisions(of step: JournalCall.Step) -> [OrderedJSON] {
-        step.notes.map { note in
+        let own: [OrderedJSON] = step.notes.map { note in
             [
                 "interceptor": .string(step.name),
                 "decision": .string(note.decision),
@@ -136,5 +98,6 @@ struct HARFile {
                 "page": note.callID.map { .string("call_\($0)") },
             ]
         }
+        return own + step.steps.flatMap(decisions)
     }
 }

@@ -40,13 +40,8 @@ enum HARMessages {
             "headersSize": -1,
             // The transport may have decoded the content, so that its size isn't that of the bytes received.
             "bodySize": response?.body.size == 0 ? 0 : -1,
-            "_error": step.error.map { .string(text(of: $0)) },
+            "_error": step.error.map { .string($0.sentence) },
         ]
-    }
-
-    private static func text(of error: JournalCall.Failure) -> String {
-        let name = error.code.map { "\(error.type).\($0)" } ?? error.type
-        return error.message.isEmpty ? name : "\(name): \(error.message)"
     }
 
     private static func headers(_ fields: [JournalCall.Field]) -> OrderedJSON {

@@ -9,7 +9,7 @@ extension Journal {
     /// ```
     /// A call is a page of the archive, and each attempt is an entry with the transport's timings. A call that sent nothing, such
     /// as one that the cache answered, has one entry, which browsers show as cached. The notes of the interceptors are in
-    /// `_decisions`, of a page and of each entry. If the journal shows secrets, `comment` and `_isRedacted` say so.
+    /// `_decisions` of a page. If the journal shows secrets, `comment` and `_isRedacted` say so.
     ///
     /// A body is the text that the journal kept, and a comment says if that is only the beginning. Where the journal knows nothing,
     /// such as the size of a head, the archive has HAR's value for "unknown".
@@ -22,10 +22,10 @@ extension Journal {
     /// ```swift
     /// try journal.page().write(to: htmlFile)
     /// ```
-    /// The page lists the calls with a waterfall, and shows the steps, changes, notes, fields and bodies of a call. It can be
-    /// searched and filtered; the keyboard alone suffices (`/`, arrow keys, Enter, Escape). Its appearance is light or dark, as the
-    /// system's. If the journal shows secrets, the page says so at its top.
+    /// Each call is a line that opens: its steps, changes and notes, and the fields and bodies of the call and of its attempts. The
+    /// browser's own search and keys work. Its appearance is light or dark, as the system's. If the journal shows secrets, the page
+    /// says so at its top.
     ///
-    /// Nothing in a call can run in the page, whatever a server sent: a content security policy allows only the page's own script.
+    /// Nothing in a call can run in the page, whatever a server sent: it has no script, and its content security policy allows none.
     public func page() -> Data { JournalPage(calls: calls, isRedacted: !showsSecrets).data }
 }

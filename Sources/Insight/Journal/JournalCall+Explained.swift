@@ -29,7 +29,8 @@ extension JournalCall {
         return text.lines.joined(separator: "\n")
     }
 
-    private var headline: String {
+    /// The request, its outcome and its duration on one line.
+    var headline: String {
         guard let root else { return "…" }
         let request = PrintableText.line("\(root.request.method ?? "?") \(root.request.url ?? "?")")
         guard let duration = root.duration else { return "\(request) … running" }
@@ -77,15 +78,17 @@ extension Duration {
 }
 
 extension JournalCall.Message {
-    fileprivate var statusLine: String {
+    var statusLine: String {
         status.map { HTTPResponse.Status(code: $0)?.description ?? "\($0)" } ?? "?"
     }
 }
 
 extension JournalCall.Failure {
-    fileprivate var title: String {
-        isCancellation ? "cancelled" : code.map { "\(type).\($0)" } ?? type
-    }
+    fileprivate var title: String { isCancellation ? "cancelled" : name }
+
+    var sentence: String { message.isEmpty ? name : "\(name): \(message)" }
+
+    private var name: String { code.map { "\(type).\($0)" } ?? type }
 }
 
 /// Lines of an explained call.

@@ -92,7 +92,7 @@ import Testing
             #""content":{"size":4,"mimeType":"text/plain","text":"Fine"},"redirectURL":"","headersSize":-1,"bodySize":-1},"#,
             #""cache":{},"timings":{"blocked":0.345,"dns":0.1,"connect":3,"send":0,"wait":5.9,"receive":3,"ssl":2},"#,
             #""serverIPAddress":"192.0.2.7","connection":"443","#,
-            #""_attempt":1,"_interceptors":["retry","CurlTransport"],"_decisions":\#(decisions),"#,
+            #""_attempt":1,"_interceptors":["retry","CurlTransport"],"#,
             #""_resourceType":"fetch"}],"_isRedacted":true}}"#,
         ].joined()
         #expect(String(decoding: HARFile(calls: [call], isRedacted: true).data, as: UTF8.self) == expected)
@@ -138,7 +138,8 @@ import Testing
         let call = JournalSamples.cached(id: 1, at: JournalSamples.start, path: "/a.png")
         let entry = try #require(entries([call]).first)
         #expect(entry["_fromCache"] as? String == "memory" && entry["_attempt"] as? Int == 0)
-        let decisions = try #require(entry["_decisions"] as? [[String: Any]])
+        let page = try #require((try log([call])["pages"] as? [[String: Any]])?.first)
+        let decisions = try #require(page["_decisions"] as? [[String: Any]])
         #expect(decisions.map { $0["decision"] as? String } == ["cacheHit"])
     }
 
@@ -148,7 +149,7 @@ import Testing
         #expect(try entries([cut]).first?["_fromCache"] == nil)
     }
 
-    @Test func eachDecisionIsInOneEntry() throws {
+    @Test func eachDecisionIsOnThePageOfItsCall() throws {
         let request = Message(method: "GET", url: "https://a.example/")
         var loop = JournalCall.Step(name: "retry", start: .zero, request: request)
         for number in 0..<1_000 {
@@ -160,14 +161,11 @@ import Testing
             loop.notes.append(CallNote("retry", "\(number)"))
             loop.noteIndices.append(number + 1)
         }
-        let entries = try entries([JournalCall(id: 1, startedAt: JournalSamples.start, root: loop)])
-        let decisions = entries.map { entry in
-            (entry["_decisions"] as? [[String: Any]] ?? []).compactMap { $0["text"] as? String }
-        }
-        #expect(decisions[0] == ["0", "0"])
-        #expect(decisions[1] == ["0", "1", "1"])
-        #expect(decisions[999] == ["998", "999", "999", "999"])
-        #expect(decisions.joined().count == 3_000)
+        let log = try log([JournalCall(id: 1, startedAt: JournalSamples.start, root: loop)])
+        let page = try #require((log["pages"] as? [[String: Any]])?.first)
+        let decisions = try #require(page["_decisions"] as? [[String: Any]])
+        #expect(decisions.count == 3_000 && (log["entries"] as? [Any])?.count == 1_000)
+        #expect(decisions.suffix(2).map { $0["decision"] as? String } == ["opened", "body"])
     }
 
     @Test func aFormHasParametersInsteadOfText() throws {

@@ -55,13 +55,13 @@ import Testing
         for file in files {
             #expect((1...4).count { file.contains("s3cr3t-\($0)") } == (isRedacted ? 0 : 4))
         }
-        #expect(files.allSatisfy { $0.contains(#"sRedacted":\#(isRedacted)"#) })
-        #expect(files[0].contains(HARFile.warning) == !isRedacted)
+        #expect(files.allSatisfy { $0.contains(HARFile.warning) == !isRedacted })
+        #expect(files[0].contains(#""_isRedacted":\#(isRedacted)"#))
     }
 
     @Test func anEmptyJournalMakesWholeFiles() throws {
         let har = try JSONSerialization.jsonObject(with: Journal().har()) as? [String: [String: Any]]
         #expect((har?["log"]?["entries"] as? [Any])?.isEmpty == true)
-        #expect(String(decoding: Journal().page(), as: UTF8.self).contains(#""calls":[]"#))
+        #expect(String(decoding: Journal().page(), as: UTF8.self).contains("Journal: 0 calls"))
     }
 }
