@@ -2,28 +2,16 @@ internal import Foundation
 internal import InterceptorsMiddlewares
 internal import Synchronization
 
-/// The end of a caller's wait.
-enum ImageEnd<Image: Sendable>: Sendable {
-    case loaded(Result<LoadedImage<Image>, any Error>)
-    /// The caller left before the load ended.
-    case left
-}
-
 /// One caller's wait for a load that others may share.
 struct ImageWait<Image: Sendable>: Sendable {
-    fileprivate let waiter: Waiter<ImageEnd<Image>>
+    fileprivate let waiter: Waiter<Result<LoadedImage<Image>, any Error>>
     fileprivate let place: ImageLoader<Image>.Place
     fileprivate let loader: ImageLoader<Image>
 
     /// Waits for the load. Only one task may call this, once.
     ///
-    /// - Throws: the error of the load; `CancellationError` if the task is cancelled or ``leave()`` is called.
-    func image() async throws -> LoadedImage<Image> {
-        switch await waiter.outcome(giveUp: { _ in leave() }) {
-        case .loaded(let result): return try result.get()
-        case .left: throw CancellationError()
-        }
-    }
+    /// - Returns: the end of the load; a `CancellationError` if the task is cancelled or ``leave()`` is called.
+    func result() async -> Result<LoadedImage<Image>, any Error> { await waiter.outcome { _ in leave() } }
 
     /// Ends the wait, and cancels the load if no other caller waits for it.
     func leave() { loader.leave(place) }
@@ -34,7 +22,7 @@ struct ImageWait<Image: Sendable>: Sendable {
 /// An open load is one that callers can join. Only an open load may store its image. Removing an image closes its load, and the
 /// last caller that leaves ends it, so neither stores anything afterwards.
 extension ImageLoader {
-    typealias Place = SharedExchanges<ImageKey, Waiter<ImageEnd<Image>>, Task<Void, Never>>.Place
+    typealias Place = SharedExchanges<ImageKey, Waiter<Result<LoadedImage<Image>, any Error>>, Task<Void, Never>>.Place
 
     enum Answer: Sendable {
         case inMemory(Image)
@@ -50,7 +38,7 @@ extension ImageLoader {
     /// Finds an image in memory, joins its load, or starts one.
     func ask(for url: URL, as variant: (any ImageVariant<Image>)?) -> Answer {
         let key = ImageKey(url, variant)
-        let waiter = Waiter<ImageEnd<Image>>()
+        let waiter = Waiter<Result<LoadedImage<Image>, any Error>>()
         let found = state.withLock { state -> Answer in
             if let image = state.memory.use(key) { return .inMemory(image) }
             return .load(ImageWait(waiter: waiter, place: state.loads.join(key, waiter), loader: self))
@@ -62,7 +50,7 @@ extension ImageLoader {
     fileprivate func leave(_ place: Place) {
         let (waiter, abandoned) = state.withLock { $0.loads.leave(place) }
         abandoned?.cancel()
-        waiter?.resume(with: .left)
+        waiter?.resume(with: .failure(CancellationError()))
     }
 
     // An unstructured task, because the load must outlive the caller that started it while others wait.
@@ -89,7 +77,8 @@ extension ImageLoader {
         ) { content in
             try await decodings.run { try variant?.image(from: content) ?? decode(content) }
         }
-        return LoadedImage(image, from: ImageSource(of: response))
+        let isStored = response.context.cacheOutcome?.result.isStored == true
+        return LoadedImage(image, from: isStored ? .cache : .network)
     }
 
     private func finish(_ load: Int, _ key: ImageKey, _ result: Result<LoadedImage<Image>, any Error>) {
@@ -102,7 +91,7 @@ extension ImageLoader {
             return (evicted, state.loads.finish(load))
         }
         withExtendedLifetime(evicted) {}
-        for waiter in waiters { waiter.resume(with: .loaded(result)) }
+        for waiter in waiters { waiter.resume(with: result) }
     }
 
     func removeAll(where isRemoved: (ImageKey) -> Bool) {

@@ -33,7 +33,7 @@ internal import Synchronization
 /// Each exchange passes the client's whole chain.
 public final class ImageLoader<Image: Sendable>: Sendable {
     struct State: Sendable {
-        var loads = SharedExchanges<ImageKey, Waiter<ImageEnd<Image>>, Task<Void, Never>>()
+        var loads = SharedExchanges<ImageKey, Waiter<Result<LoadedImage<Image>, any Error>>, Task<Void, Never>>()
         var memory: ImageMemory<Image>
         var pressure: MemoryPressure?
     }
@@ -84,7 +84,7 @@ public final class ImageLoader<Image: Sendable>: Sendable {
     /// Returns an image from memory, or loads it.
     ///
     /// - Parameters:
-    ///   - path: a path below the client's base URL, or an absolute URL.
+    ///   - path: a path below the client's base URL, or an absolute URL. `RequestTarget(url)` makes one of a `URL`.
     ///   - variant: the form of the image; by default the one that the loader decodes.
     /// - Throws: `DecodingFailure` if the content can't be decoded (`HTTPErrorCode.undecodable`), is empty, or the status isn't a
     ///   success; `TransportError` with `HTTPErrorCode.bodyTooLarge` for content over the limit; errors of the chain;
@@ -96,16 +96,8 @@ public final class ImageLoader<Image: Sendable>: Sendable {
         try Task.checkCancellation()
         switch ask(for: try client.url(for: path), as: variant) {
         case .inMemory(let image): return LoadedImage(image, from: .memory)
-        case .load(let wait): return try await wait.image()
+        case .load(let wait): return try await wait.result().get()
         }
-    }
-
-    /// Returns the image at a URL from memory, or loads it: see ``image(at:as:)-(RequestTarget,_)``.
-    public func image(
-        at url: URL,
-        as variant: (any ImageVariant<Image>)? = nil
-    ) async throws -> LoadedImage<Image> {
-        try await image(at: RequestTarget(url), as: variant)
     }
 
     /// Returns an image that is in memory, without waiting. Counts as a use of the image.
@@ -113,11 +105,6 @@ public final class ImageLoader<Image: Sendable>: Sendable {
         // No image has an invalid URL.
         guard let url = try? client.url(for: path) else { return nil }
         return state.withLock { $0.memory.use(ImageKey(url, variant)) }
-    }
-
-    /// Returns the image at a URL if it is in memory: see ``imageInMemory(at:as:)-(RequestTarget,_)``.
-    public func imageInMemory(at url: URL, as variant: (any ImageVariant<Image>)? = nil) -> Image? {
-        imageInMemory(at: RequestTarget(url), as: variant)
     }
 
     /// Removes all variants of an image from memory, for instance because the user has uploaded another.
@@ -129,9 +116,6 @@ public final class ImageLoader<Image: Sendable>: Sendable {
         guard let url = try? client.url(for: path).absoluteString else { return }
         removeAll { $0.url == url }
     }
-
-    /// Removes all variants of the image at a URL: see ``remove(at:)-(RequestTarget)``.
-    public func remove(at url: URL) { remove(at: RequestTarget(url)) }
 
     /// Removes every image from memory, for instance at sign-out.
     ///

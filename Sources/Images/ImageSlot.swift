@@ -1,4 +1,3 @@
-public import Foundation
 public import InterceptorsMiddlewares
 
 /// The place for one image at a time, such as that of a cell: each load drops the earlier one.
@@ -37,7 +36,7 @@ public final class ImageSlot<Image: Sendable> {
     ///   - path: a path below the client's base URL, or an absolute URL.
     ///   - loader: the loader that keeps and loads the image.
     ///   - variant: the form of the image; by default the one that the loader decodes.
-    ///   - receive: called once with the image or the error of ``ImageLoader/image(at:as:)-(RequestTarget,_)``, and never if the
+    ///   - receive: called once with the image or the error of ``ImageLoader/image(at:as:)``, and never if the
     ///     load is dropped. For an image in memory or an invalid URL, it is called before this method returns.
     public func load(
         at path: RequestTarget,
@@ -56,27 +55,11 @@ public final class ImageSlot<Image: Sendable> {
         case .load(let wait):
             let number = number
             Task { [weak self] in
-                let result = await Self.result(of: wait)
+                let result = await wait.result()
                 guard let self, end(number) else { return }
                 receive(result)
             }
         }
-    }
-
-    /// Loads the image at a URL in place of an earlier one.
-    ///
-    /// - Parameters:
-    ///   - url: an absolute URL, or a relative one, which is a path below the client's base URL.
-    ///   - loader: the loader that keeps and loads the image.
-    ///   - variant: the form of the image; by default the one that the loader decodes.
-    ///   - receive: called as by ``load(at:from:as:receive:)-(RequestTarget,_,_,_)``.
-    public func load(
-        at url: URL,
-        from loader: ImageLoader<Image>,
-        as variant: (any ImageVariant<Image>)? = nil,
-        receive: @escaping @MainActor (Result<LoadedImage<Image>, any Error>) -> Void
-    ) {
-        load(at: RequestTarget(url), from: loader, as: variant, receive: receive)
     }
 
     /// Loads an image in place of an earlier one, and returns it.
@@ -85,7 +68,7 @@ public final class ImageSlot<Image: Sendable> {
     ///   - path: a path below the client's base URL, or an absolute URL.
     ///   - loader: the loader that keeps and loads the image.
     ///   - variant: the form of the image; by default the one that the loader decodes.
-    /// - Throws: the errors of ``ImageLoader/image(at:as:)-(RequestTarget,_)``; `CancellationError` if the load is dropped.
+    /// - Throws: the errors of ``ImageLoader/image(at:as:)``; `CancellationError` if the load is dropped.
     public func image(
         at path: RequestTarget,
         from loader: ImageLoader<Image>,
@@ -96,25 +79,10 @@ public final class ImageSlot<Image: Sendable> {
         case .inMemory(let image): return LoadedImage(image, from: .memory)
         case .load(let wait):
             let number = number
-            let result = await Self.result(of: wait)
+            let result = await wait.result()
             guard end(number) else { throw CancellationError() }
             return try result.get()
         }
-    }
-
-    /// Loads the image at a URL in place of an earlier one, and returns it.
-    ///
-    /// - Parameters:
-    ///   - url: an absolute URL, or a relative one, which is a path below the client's base URL.
-    ///   - loader: the loader that keeps and loads the image.
-    ///   - variant: the form of the image; by default the one that the loader decodes.
-    /// - Throws: the errors of ``image(at:from:as:)-(RequestTarget,_,_)``.
-    public func image(
-        at url: URL,
-        from loader: ImageLoader<Image>,
-        as variant: (any ImageVariant<Image>)? = nil
-    ) async throws -> LoadedImage<Image> {
-        try await image(at: RequestTarget(url), from: loader, as: variant)
     }
 
     /// Drops the load, if there is one. Its closure isn't called.
@@ -145,9 +113,5 @@ public final class ImageSlot<Image: Sendable> {
         guard load == number else { return false }
         wait = nil
         return true
-    }
-
-    private static func result(of wait: ImageWait<Image>) async -> Result<LoadedImage<Image>, any Error> {
-        do { return .success(try await wait.image()) } catch { return .failure(error) }
     }
 }

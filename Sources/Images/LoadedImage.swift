@@ -20,27 +20,11 @@ extension LoadedImage: Equatable where Image: Equatable {}
 /// let loaded = try await images.image(at: "/films/42/poster")
 /// let fadesIn = loaded.source == .network
 /// ```
-public struct ImageSource: Sendable, Hashable, CustomStringConvertible {
-    private enum Code: String {
-        case memory
-        case cache
-        case network
-    }
-
-    private let code: Code
-    /// The name of the source, such as `memory`.
-    public var description: String { code.rawValue }
+public enum ImageSource: Sendable {
     /// The loader's memory: the image had been decoded before.
-    public static var memory: Self { Self(code: .memory) }
+    case memory
     /// The content came from the store of a `cache` in the chain, also if the server confirmed it with a 304.
-    public static var cache: Self { Self(code: .cache) }
+    case cache
     /// The transport.
-    public static var network: Self { Self(code: .network) }
-
-    /// The source of a response's content.
-    init(of response: HTTPResponse) {
-        self = response.context.cacheOutcome?.result.isStored == true ? .cache : .network
-    }
-
-    private init(code: Code) { self.code = code }
+    case network
 }

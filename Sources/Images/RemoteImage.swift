@@ -73,7 +73,7 @@ public struct RemoteImage<Picture: Sendable, Content: View>: View {
 
     private var result: Result<LoadedImage<Picture>, any Error>? {
         if let loaded, loaded.identity == identity { return loaded.result }
-        guard let url, let image = loader.imageInMemory(at: url, as: variant) else { return nil }
+        guard let url, let image = loader.imageInMemory(at: RequestTarget(url), as: variant) else { return nil }
         return .success(LoadedImage(image, from: .memory))
     }
 
@@ -83,7 +83,7 @@ public struct RemoteImage<Picture: Sendable, Content: View>: View {
         guard let url else { return }
         let result: Result<LoadedImage<Picture>, any Error>
         do {
-            result = .success(try await loader.image(at: url, as: variant))
+            result = .success(try await loader.image(at: RequestTarget(url), as: variant))
         } catch {
             result = .failure(error)
         }

@@ -43,7 +43,7 @@ extension UIImageView {
     ) {
         image = placeholder
         guard let url else { return slot.cancel() }
-        slot.load(at: url, from: loader, as: variant) { [weak self] result in
+        slot.load(at: RequestTarget(url), from: loader, as: variant) { [weak self] result in
             if case .success(let loaded) = result { self?.image = loaded.image }
             completion?(result)
         }

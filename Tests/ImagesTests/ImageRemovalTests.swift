@@ -67,7 +67,7 @@ import Testing
         world.answerAll()
         #expect(try await running.value.image.text.count == 4)
         #expect(world.loader.memoryCount == 2)
-        world.loader.remove(at: URL(string: "https://img.example.com/v1/ab")!)
+        world.loader.remove(at: "https://img.example.com/v1/ab")
         #expect(world.loader.memoryCount == 1)
     }
 

@@ -49,7 +49,7 @@ import Testing
         world.run()
         world.answerAll()
         for asker in askers { #expect(try await asker.value.image.text == "0 /v1/a") }
-        #expect(world.loader.imageInMemory(at: URL(string: "https://img.example.com/v1/a")!)?.text == "0 /v1/a")
+        #expect(world.loader.imageInMemory(at: "https://img.example.com/v1/a")?.text == "0 /v1/a")
         #expect(world.server.paths == ["/v1/a"])
     }
 

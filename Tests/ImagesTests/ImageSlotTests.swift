@@ -35,9 +35,9 @@ import Testing
     @Test func imageInMemoryIsReceivedBeforeLoadReturns() throws {
         let world = try ImageWorld()
         world.fill("/a")
-        slot.load(at: "/a", from: world.loader) { [shown] in shown.add("\((try? $0.get().source)?.description ?? "")") }
+        slot.load(at: "/a", from: world.loader) { [shown] in shown.add((try? $0.get()).map { "\($0.source)" } ?? "") }
         #expect(shown.all == ["memory"])
-        slot.load(at: base.appending(path: "a"), from: world.loader) { [shown] _ in shown.add("again") }
+        slot.load(at: RequestTarget(base.appending(path: "a")), from: world.loader) { [shown] _ in shown.add("again") }
         #expect(shown.all == ["memory", "again"])
     }
 
@@ -154,7 +154,9 @@ import Testing
         await #expect(throws: CancellationError.self) { try await first.value }
         world.server.answerAll()
         #expect(try await second.value.image.text == "1 /v1/b")
-        #expect(try await slot.image(at: base.appending(path: "b"), from: world.loader).source == .memory)
+        #expect(
+            try await slot.image(at: RequestTarget(base.appending(path: "b")), from: world.loader).source == .memory
+        )
     }
 
     @Test func lateResultOfAnEarlierCallIsACancellationError() async throws {

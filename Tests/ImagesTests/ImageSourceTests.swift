@@ -36,8 +36,4 @@ import Testing
         world.answerAll()
         for asker in askers { #expect(try await asker.value.source == .network) }
     }
-
-    @Test func sourceHasAName() {
-        #expect([ImageSource.memory, .cache, .network].map(\.description) == ["memory", "cache", "network"])
-    }
 }
