@@ -59,7 +59,6 @@ let text = String(repeating: "x", count: 100)
 let events = Source("id: 7\ndata: \(text)\n\n", type: "text/event-stream")
 let rows = Source(#"{"id":7,"name":"\#(text)"}"# + "\n", type: "application/x-ndjson")
 let unit = Source.recordsInAChunk
-let elements = Source("\u{1E}" + #"{"id":7,"name":"\#(text)"}"# + "\n", type: "application/json-seq")
 let lines = rows.chunk.split(separator: 0x0A).map { Data($0) }
 
 let eventCosts = try await compare(
@@ -90,11 +89,10 @@ func reading(_ source: Source) -> @Sendable (Int) async throws -> Void {
 }
 
 let lineCosts = try await compare(
-    "JSON lines, and elements of a JSON text sequence, of 120 bytes, each",
+    "JSON lines of 120 bytes, each",
     repetitions: 20 * unit,
     [
         Contender("Client.lines", reading(rows)),
-        Contender("Client.lines of a sequence", reading(elements)),
         Contender("JSONDecoder alone (floor)") { repetitions in
             for _ in 0..<repetitions / unit where try bareRows(lines) != 7 * unit { throw Missing() }
         },
@@ -102,5 +100,3 @@ let lineCosts = try await compare(
 )
 let ratio = lineCosts.ratio("Client.lines", to: "JSONDecoder alone (floor)", of: \.cpu)
 goal("a line, CPU, compared with JSONDecoder alone", ratio, atMost: 1.5, "times")
-let sequenceRatio = lineCosts.ratio("Client.lines of a sequence", to: "JSONDecoder alone (floor)", of: \.cpu)
-goal("an element, CPU, compared with JSONDecoder alone", sequenceRatio, atMost: 1.8, "times")

@@ -60,12 +60,10 @@ extension Client {
         context: HTTPContext = HTTPContext(),
         time: TimeSource = .system
     ) -> ServerSentEvents {
-        let request = EndpointRequest<NoContent>.get(path, query: query, headers: headers, context: context)
-        return ServerSentEvents(
-            client: self,
-            request: { try await makeRequest(request) },
-            lastEventID: lastEventID ?? "",
-            limit: limit,
+        events(
+            from: EndpointRequest<NoContent>.get(path, query: query, headers: headers, context: context),
+            after: lastEventID,
+            upTo: limit,
             idleLimit: idleLimit,
             reconnection: reconnection,
             time: time
@@ -96,7 +94,7 @@ extension Client {
         reconnection: Reconnection? = Reconnection(),
         time: TimeSource = .system
     ) -> ServerSentEvents {
-        return ServerSentEvents(
+        ServerSentEvents(
             client: self,
             request: { try await request(for: endpoint) },
             lastEventID: lastEventID ?? "",

@@ -12,19 +12,11 @@ extension Client {
     /// size takes little memory. Leaving the loop closes the connection. If a response breaks off, the loop gets the
     /// complete values first, and then the error.
     ///
-    /// ## Formats
-    /// | content | records | skipped |
-    /// | --- | --- | --- |
-    /// | `application/json-seq`, or a type that ends in `+json-seq` | JSON values, each after an RS (RFC 7464) | empty elements |
-    /// | any other type, such as `application/x-ndjson` and `application/jsonl` | JSON values, each in a line | empty lines |
-    /// | any other type, if `type` is `String` or `Data` | lines of text | nothing |
-    ///
-    /// A line ends with LF or CRLF; the last line may end with the response. An element ends with the LF after its value, or with
-    /// the next RS. `String` and `Data` are the text of a line or element, without its ending; JSON isn't decoded.
+    /// A line ends with LF or CRLF; the last line may end with the response. Empty lines are skipped. `String` and `Data` are the text of
+    /// each line, the empty ones too, without its ending; JSON isn't decoded.
     ///
     /// Values and text are decoded off the caller's actor. If a value can't be decoded, `DecodingFailure` names the number of
-    /// its line, counted from 1, or of its element. A number or literal of a sequence that may be cut off fails with
-    /// `HTTPErrorCode.truncated` (RFC 7464 §2.4). UTF-16 and UTF-32 fail with `HTTPErrorCode.unexpectedMediaType`.
+    /// its line, counted from 1. UTF-16 and UTF-32 fail with `HTTPErrorCode.unexpectedMediaType`.
     ///
     /// `limitConcurrency` holds its permit until the response ends. Set `HTTPContext.callShape` to `CallShape.liveStream` for lines that
     /// arrive for hours.
@@ -45,8 +37,7 @@ extension Client {
         headers: HTTPFields = HTTPFields(),
         context: HTTPContext = HTTPContext()
     ) -> Lines<Value> {
-        let request = EndpointRequest<Value>.get(path, query: query, headers: headers, context: context)
-        return Lines(client: self, limit: limit) { try await makeRequest(request) }
+        lines(from: EndpointRequest<Value>.get(path, query: query, headers: headers, context: context), upTo: limit)
     }
 
     /// The values of the response to an endpoint's request, which holds one JSON value in each line.

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Interceptors
 internal import InterceptorsSyntax
 
-/// Splits a stream of bytes into lines or elements, wherever its chunks begin and end.
+/// Splits a stream of bytes into lines, wherever its chunks begin and end.
 ///
 /// Memory is bounded: a splitter holds one chunk and the beginning of one line. Each byte is searched and copied a constant
 /// number of times, however small the chunks are.
@@ -12,8 +12,6 @@ struct LineSplitter {
         case lineBreak
         /// LF or CRLF.
         case lineFeed
-        /// The end of an element of a JSON text sequence.
-        case element
     }
 
     static let lineFeed = UInt8(ascii: "\n")
@@ -35,9 +33,6 @@ struct LineSplitter {
     /// A CR ended the last line, so that an LF now belongs to the same line break.
     private var skipsLineFeed = false
     private var isFirstLine = true
-    private var elements = JSONElementScanner()
-    /// Whether an LF ended the element that was returned last.
-    private(set) var endedWithLineFeed = false
     /// The number of bytes searched so far.
     private(set) var searched = 0
 
@@ -83,7 +78,6 @@ struct LineSplitter {
     mutating func finish<Result>(_ use: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
         guard !partial.isEmpty else { return nil }
         defer { emptyPartial() }
-        endedWithLineFeed = false
         return try partial.withUnsafeBytes { try use(content(of: $0, isFirst: isFirstLine)) }
     }
 
@@ -100,11 +94,6 @@ struct LineSplitter {
         case .lineFeed:
             let end = find(Self.lineFeed, in: start..<chunk.count)
             return end < chunk.count ? end : nil
-        case .element:
-            let end = chunk.withUnsafeBytes { elements.end(in: $0, start..<chunk.count) }
-            searched += (end ?? chunk.count - 1) - start + 1
-            if let end { endedWithLineFeed = chunk[chunk.startIndex + end] == Self.lineFeed }
-            return end
         case .lineBreak:
             // Kept, because a chunk without LF must not be searched for one again after each CR.
             if nextLineFeed < start { nextLineFeed = find(Self.lineFeed, in: start..<chunk.count) }
@@ -158,37 +147,5 @@ struct LineSplitter {
 
     private func tooLong() -> TransportError {
         TransportError(.bodyTooLarge, "A line of the stream is longer than the limit of \(limit) bytes.")
-    }
-}
-
-/// Finds the ends of the elements of a JSON text sequence (RFC 7464), however its chunks divide it. Looks at each byte once.
-///
-/// An LF ends an element unless it is inside an array, an object or a string. An RS ends any element, because no JSON text
-/// contains one. So the elements after a malformed one are found again.
-struct JSONElementScanner {
-    /// The number of arrays and objects around the next byte.
-    private var depth = 0
-    private var isInString = false
-    private var isEscaped = false
-
-    /// The offset of the first byte in the range that ends an element; `nil` if the element goes on after the range.
-    mutating func end(in bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Int? {
-        for index in range {
-            switch bytes[index] {
-            case 0x1E:
-                self = JSONElementScanner()
-                return index
-            case _ where isEscaped: isEscaped = false
-            case UInt8(ascii: "\"") where isInString: isInString = false
-            case UInt8(ascii: "\\") where isInString: isEscaped = true
-            case _ where isInString: break
-            case UInt8(ascii: "\""): isInString = true
-            case LineSplitter.lineFeed where depth == 0: return index
-            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth = max(0, depth - 1)
-            default: break
-            }
-        }
-        return nil
     }
 }

@@ -1,13 +1,13 @@
 internal import Foundation
 internal import Interceptors
 
-/// The values of a response, one for each line or element: see ``InterceptorsCore/Client/lines(_:as:upTo:query:headers:context:)``.
+/// The values of a response, one for each line: see ``InterceptorsCore/Client/lines(_:as:upTo:query:headers:context:)``.
 public struct Lines<Element: Decodable & Sendable>: AsyncSequence, Sendable {
     let client: Client
     let limit: Int
     let request: @Sendable () async throws -> HTTPRequest
 
-    private static var mediaTypes: String { "application/x-ndjson, application/jsonl, application/json-seq" }
+    private static var mediaTypes: String { "application/x-ndjson, application/jsonl" }
 
     /// Receives one value after the other. Releasing the iterator closes its connection.
     public struct AsyncIterator: AsyncIteratorProtocol {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Interceptors
 internal import InterceptorsSyntax
 
-/// The values of one response's lines or elements, decoded ahead.
+/// The values of one response's lines, decoded ahead.
 struct ValueReader<Value: Decodable & Sendable>: StreamReader {
     private let decoding: RecordDecoding<Value>
     private var records: RecordReader
@@ -11,9 +11,9 @@ struct ValueReader<Value: Decodable & Sendable>: StreamReader {
     private var failure: (any Error)?
 
     init(_ response: HTTPResponse, limit: Int, decoding: ResponseDecoding) {
-        let format = RecordDecoding<Value>.format(of: response)
-        self.decoding = RecordDecoding(format: format, decoding: decoding, response: response)
-        records = RecordReader(format, limit: limit)
+        self.decoding = RecordDecoding(decoding, response)
+        // Empty lines of text count.
+        records = RecordReader(skipsEmpty: Value.self != String.self && Value.self != Data.self, limit: limit)
     }
 
     mutating func append(_ chunk: Data) { records.append(chunk) }
@@ -34,15 +34,13 @@ struct ValueReader<Value: Decodable & Sendable>: StreamReader {
     }
 }
 
-/// Turns the records of one response into values.
+/// Turns the lines of one response into values.
 private struct RecordDecoding<Value: Decodable & Sendable>: Sendable {
-    private let format: RecordReader.Format
     private let decoding: ResponseDecoding
     private let response: HTTPResponse
     private let encoding: String.Encoding
 
-    init(format: RecordReader.Format, decoding: ResponseDecoding, response: HTTPResponse) {
-        self.format = format
+    init(_ decoding: ResponseDecoding, _ response: HTTPResponse) {
         self.decoding = decoding
         var head = response
         head.body = .empty
@@ -50,16 +48,7 @@ private struct RecordDecoding<Value: Decodable & Sendable>: Sendable {
         encoding = response.headerFields[.contentType].flatMap(HTTPResponse.encoding(of:)) ?? .utf8
     }
 
-    private static var isText: Bool { Value.self == String.self || Value.self == Data.self }
-
-    /// The format of a response: that of its `Content-Type`, or else lines.
-    static func format(of response: HTTPResponse) -> RecordReader.Format {
-        let type = response.headerFields.mediaType ?? ""
-        if type == "application/json-seq" || type.hasSuffix("+json-seq") { return .jsonSequence }
-        return isText ? .text : .jsonLines
-    }
-
-    /// The values up to the first record that can't be decoded, and its error.
+    /// The values up to the first line that can't be decoded, and its error.
     // Decoding may be slow, so it runs off the caller's actor.
     @concurrent
     func values(of records: [Record]) async -> (values: [Value], failure: (any Error)?) {
@@ -83,12 +72,7 @@ private struct RecordDecoding<Value: Decodable & Sendable>: Sendable {
         }
         if Value.self == Data.self, let bytes = record.bytes as? Value { return bytes }
         if Value.self == String.self, let text = HTTPResponse.text(record.bytes, in: encoding) as? Value { return text }
-        return try decoding.decode(
-            Value.self,
-            from: record.bytes,
-            part: "\(format.noun) \(record.number)",
-            of: response
-        )
+        return try decoding.decode(Value.self, from: record.bytes, part: "line \(record.number)", of: response)
     }
 }
 

@@ -1,54 +1,44 @@
 internal import Foundation
 internal import Interceptors
 
-/// One record of a stream: a line, or an element of a JSON text sequence.
+/// One line of a stream.
 struct Record: Sendable, Equatable {
-    /// Counted from 1. Empty lines count; the empty elements of a sequence don't.
+    /// Counted from 1. Empty lines count.
     let number: Int
     let bytes: Data
 }
 
-/// Splits a stream into records. A value without I/O: append a chunk, then ask for records until `next()` returns `nil`.
+/// Splits a stream into lines. A value without I/O: append a chunk, then ask for lines until `next()` returns `nil`.
 struct RecordReader {
-    enum Format {
-        /// JSON lines: each line holds a value, and lines without one are skipped.
-        case jsonLines
-        /// JSON text sequences (RFC 7464): each value follows an RS, and an LF ends it.
-        case jsonSequence
-        /// Lines of text. Empty ones count.
-        case text
-
-        /// The name of a record in messages.
-        var noun: String { self == .jsonSequence ? "element" : "line" }
-    }
-
     /// Limits of a batch. Each change of the actor costs as much as a short line, so values are decoded ahead.
     private static let (longestBatch, mostRecords) = (16 << 10, 1024)
 
-    private let format: Format
-    private var records: LineSplitter
+    private let skipsEmpty: Bool
+    private var lines: LineSplitter
     private var count = 0
 
-    /// - Parameter limit: the maximum length of a record in bytes, without its ending.
-    init(_ format: Format, limit: Int) {
-        self.format = format
-        records = LineSplitter(format == .jsonSequence ? .element : .lineFeed, limit: limit)
+    /// - Parameters:
+    ///   - skipsEmpty: whether to skip lines with nothing but white space.
+    ///   - limit: the maximum length of a line in bytes, without its ending.
+    init(skipsEmpty: Bool, limit: Int) {
+        self.skipsEmpty = skipsEmpty
+        lines = LineSplitter(.lineFeed, limit: limit)
     }
 
     /// Adds a chunk. Call it when ``next()`` has returned `nil`.
-    mutating func append(_ chunk: Data) { records.append(chunk) }
+    mutating func append(_ chunk: Data) { lines.append(chunk) }
 
-    /// The next complete record, or `nil` if another chunk is needed.
+    /// The next complete line, or `nil` if another chunk is needed.
     mutating func next() throws -> Record? {
-        while let bytes = try records.next({ Data($0) }) {
-            if let record = try record(bytes) { return record }
+        while let bytes = try lines.next({ Data($0) }) {
+            if let record = record(bytes) { return record }
         }
         return nil
     }
 
-    /// The next complete records, up to the limits of a batch, and the error after them. Empty if another chunk is needed.
+    /// The next complete lines, up to the limits of a batch, and the error after them. Empty if another chunk is needed.
     ///
-    /// - Parameter isAtEnd: whether no chunk follows, so that the end of the stream ends the last record.
+    /// - Parameter isAtEnd: whether no chunk follows, so that the end of the stream ends the last line.
     mutating func nextBatch(isAtEnd: Bool = false) -> (records: [Record], failure: (any Error)?) {
         var (batch, length) = ([Record](), 0)
         do {
@@ -63,35 +53,12 @@ struct RecordReader {
         }
     }
 
-    /// The last record, which ends with the stream. Call it when ``next()`` has returned `nil` and no chunk follows.
-    mutating func finish() throws -> Record? {
-        guard let bytes = try records.finish({ Data($0) }) else { return nil }
-        return try record(bytes)
-    }
+    /// The last line, which ends with the stream. Call it when ``next()`` has returned `nil` and no chunk follows.
+    mutating func finish() throws -> Record? { try lines.finish { Data($0) }.flatMap { record($0) } }
 
-    private mutating func record(_ bytes: Data) throws -> Record? {
-        switch format {
-        case .text:
-            count += 1
-            return Record(number: count, bytes: bytes)
-        case .jsonLines:
-            count += 1
-            return bytes.allSatisfy(Self.isSpace) ? nil : Record(number: count, bytes: bytes)
-        case .jsonSequence:
-            guard let start = bytes.firstIndex(where: { !Self.isSpace($0) }),
-                let end = bytes.lastIndex(where: { !Self.isSpace($0) })
-            else { return nil }
-            count += 1
-            let first = bytes[start]
-            // Strings, arrays and objects have a closing delimiter.
-            let isDelimited = first == UInt8(ascii: "{") || first == UInt8(ascii: "[") || first == UInt8(ascii: "\"")
-            guard isDelimited || records.endedWithLineFeed || end < bytes.endIndex - 1 else {
-                let reason =
-                    "Element \(count) of the JSON text sequence may be cut off: no line feed ends it (RFC 7464 §2.4)."
-                throw TransportError(.truncated, reason)
-            }
-            return Record(number: count, bytes: Data(bytes[start...end]))
-        }
+    private mutating func record(_ bytes: Data) -> Record? {
+        count += 1
+        return skipsEmpty && bytes.allSatisfy(Self.isSpace) ? nil : Record(number: count, bytes: bytes)
     }
 
     /// Whether JSON ignores the byte between values (RFC 8259 §2).

@@ -40,12 +40,6 @@ private struct Row: Codable, Sendable, Hashable { var id: Int }
         #expect(request.headerFields[.accept]?.contains("application/jsonl") == true)
     }
 
-    @Test(arguments: ["application/json-seq", "application/geo+json-seq", "Application/JSON-Seq; x=y"])
-    func eachElementOfASequenceIsAValue(type: String) async throws {
-        stub.enqueue(stream("\u{1E}{\"id\":\n1}\n\u{1E}", "{\"id\":2}\n", type: type))
-        #expect(try await all(rows()) == [Row(id: 1), Row(id: 2)])
-    }
-
     @Test func linesOfTextAreAsTheyAre() async throws {
         stub.enqueue(stream("\"a\"\n\nb\r\n", type: "text/plain"), stream("a\n\nb", type: "text/plain"))
         #expect(try await all(makeClient(stub).lines("/log", as: String.self)) == ["\"a\"", "", "b"])
@@ -57,13 +51,6 @@ private struct Row: Codable, Sendable, Hashable { var id: Int }
     @Test func optionalDataIsDecodedAndNotRaw() async throws {
         stub.enqueue(stream("\"YQ==\"\nnull\n"))
         #expect(try await all(makeClient(stub).lines("/log", as: Data?.self)) == [Data("a".utf8), nil])
-    }
-
-    @Test func elementsOfTextAreAsTheyAre() async throws {
-        for _ in 0..<2 { stub.enqueue(stream("\u{1E}\"a\"\n\u{1E}{\"id\":\n1}\r\n", type: "application/json-seq")) }
-        let expected = ["\"a\"", "{\"id\":\n1}"]
-        #expect(try await all(makeClient(stub).lines("/log", as: String.self)) == expected)
-        #expect(try await all(makeClient(stub).lines("/log", as: Data.self)) == expected.map { Data($0.utf8) })
     }
 
     @Test func onlyTheFirstLineHasAByteOrderMark() async throws {
@@ -98,14 +85,14 @@ private struct Row: Codable, Sendable, Hashable { var id: Int }
         #expect(failure?.code == .unexpectedMediaType)
     }
 
-    @Test func anElementIsDeliveredBeforeTheNextBegins() async throws {
+    @Test func aLineIsDeliveredBeforeTheNextBegins() async throws {
         let reads = Tally()
-        let chunks = (1...3).map { "\u{1E}{\"id\":\($0)}\n" }
+        let chunks = (1...3).map { "{\"id\":\($0)}\n" }
         stub.enqueue(
             .answer { request in
                 HTTPResponse(
                     status: 200,
-                    headerFields: [.contentType: "application/json-seq"],
+                    headerFields: [.contentType: "application/x-ndjson"],
                     body: .oneShot(Chunks(chunks, reads: reads)),
                     url: request.url
                 )
@@ -118,9 +105,9 @@ private struct Row: Codable, Sendable, Hashable { var id: Int }
         }
     }
 
-    @Test func aCompleteElementPrecedesTheErrorOfALostConnection() async throws {
+    @Test func aCompleteLinePrecedesTheErrorOfALostConnection() async throws {
         let lost = TransportError(.connectionLost, "Lost.")
-        stub.enqueue(stream("\u{1E}{\"id\":1}\n", type: "application/json-seq", thenFailing: lost))
+        stub.enqueue(stream("{\"id\":1}\n", thenFailing: lost))
         var iterator = rows().makeAsyncIterator()
         #expect(try await iterator.next() == Row(id: 1))
         await #expect(throws: TransportError.self) { try await iterator.next() }
@@ -145,12 +132,6 @@ private struct Row: Codable, Sendable, Hashable { var id: Int }
         #expect(failure?.body == Data(#"{"id":"x"}"#.utf8))
         #expect(try await iterator.next() == nil)
         #expect(stub.openBodies == 0)
-    }
-
-    @Test func aFailureInASequenceNamesItsElement() async throws {
-        stub.enqueue(stream("\u{1E}{\"id\":1}\n\u{1E}\u{1E}{\"id\":\n", type: "application/json-seq"))
-        let failure = await #expect(throws: DecodingFailure.self) { try await all(rows()) }
-        #expect(failure?.message.contains("in element 2") == true)
     }
 
     @Test func secretsInALineAreNotInTheFailure() async throws {
