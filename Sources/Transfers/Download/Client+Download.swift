@@ -15,8 +15,8 @@ extension Client {
     /// - Parameters:
     ///   - path: a path below the base URL, or an absolute URL. `RequestTarget(url)` makes one of a `URL`.
     ///   - file: the destination. Its folder must exist.
-    ///   - resuming: whether an interrupted download continues where it stopped; ``DownloadResuming/never`` by default. Each
-    ///     attempt of a download that resumes runs the whole chain, with `Accept-Encoding: identity`, and passes caches.
+    ///   - resuming: whether the next call continues an interrupted download, too; ``DownloadResuming/withinCall`` by default. Each
+    ///     attempt runs the whole chain, with `Accept-Encoding: identity`, and passes caches.
     ///   - digest: the digest that the whole file must have. Without one, a `Repr-Digest` (RFC 9530) is checked if the response
     ///     has a `Content-Length` and no coding, and digests are available.
     ///   - limit: the maximum number of bytes. By default the file system is the only limit.
@@ -32,7 +32,7 @@ extension Client {
     public func download(
         _ path: RequestTarget,
         to file: URL,
-        resuming: DownloadResuming = .never,
+        resuming: DownloadResuming = .withinCall,
         expecting digest: DownloadDigest? = nil,
         upTo limit: Int64 = .max,
         query: HTTPQuery = HTTPQuery(),
@@ -51,8 +51,7 @@ extension Client {
             resuming: resuming,
             expected: digest,
             limit: limit,
-            // Without resuming, the transport reports, because only it knows the size of coded content.
-            progress: resuming.extent == .never ? nil : context.downloadProgress
+            progress: context.downloadProgress
         )
         return try await run.run()
     }

@@ -22,18 +22,8 @@ struct RangeDemand: Sendable, Hashable {
     /// Adds the fields that ask for the range, or for the whole if the representation has changed.
     func add(to fields: inout HTTPFields) {
         fields[.range] = "bytes=\(range.lowerBound)-"
-        fields[.ifRange] = representation.validator.text
+        fields[.ifRange] = representation.tag
     }
-}
-
-/// How the codings of a response are treated (RFC 9110 §8.4).
-enum CodedContent: Sendable, Hashable {
-    /// The request asks for content without codings.
-    case avoided
-    /// The transport chooses the codings, and decodes the content.
-    case decoded
-    /// The caller chooses the codings, and gets the content as it was sent.
-    case accepted
 }
 
 /// How a response's content relates to the bytes of the part (RFC 9110 §14, §15.3.7, §15.5.17).
@@ -53,31 +43,27 @@ enum DownloadDecision: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - demand: the part that the request asked for; `nil` if it asked for the whole.
-    ///   - codings: how the request treats codings.
-    ///   - mayBePartial: whether the caller may have asked for a range itself, so that any content is taken as it is.
-    init(
-        _ response: HTTPResponse,
-        to demand: RangeDemand?,
-        codings: CodedContent = .avoided,
-        mayBePartial: Bool = false
-    ) {
+    ///   - avoidsCodings: whether a request for the whole asks for content without codings. Otherwise the transport chooses the codings,
+    ///     and decodes the content.
+    init(_ response: HTTPResponse, to demand: RangeDemand?, avoidsCodings: Bool = true) {
         let fields = response.headerFields
         switch (response.status.code, demand) {
         case (206, let demand?):
             self = Self.range(in: fields, for: demand).map { .append($0) } ?? .startOver
-        case (206, nil) where !mayBePartial:
+        case (206, nil):
             self = .refuse(
                 .invalidRange,
                 reason: "The server sent part of the content, although the request named no range."
             )
         case (416, _?):
             self = .startOver
-        case (let code, _) where !mayBePartial && code != 200 && code != 203:
+        case (let code, _) where code != 200 && code != 203:
             self = .refuse(.unacceptedStatus, reason: "The status \(response.status) has no content to save.")
-        case _ where codings == .avoided && ContentDecoding.isCoded(fields):
-            self = .askForDecoded
-        case _ where codings == .decoded && ContentDecoding.isCoded(fields):
-            self = .refuse(.invalidResponse, reason: "The content is in a coding that the transport didn't ask for.")
+        case _ where ContentDecoding.isCoded(fields):
+            self =
+                avoidsCodings || demand != nil
+                ? .askForDecoded
+                : .refuse(.invalidResponse, reason: "The content is in a coding that the transport doesn't decode.")
         case (200, _):
             self = .replace(Representation(of: fields))
         default:
@@ -97,7 +83,7 @@ enum DownloadDecision: Sendable, Hashable {
         let (demanded, total) = (demand.range, demand.representation.total)
         // A server that doesn't know the total sends an asterisk (§14.4).
         guard range.lowerBound == demanded.lowerBound, range.upperBound <= demanded.upperBound,
-            content.total ?? total == total, demand.representation.validator.isConfirmed(by: fields)
+            content.total ?? total == total, demand.representation.isConfirmed(by: fields)
         else { return nil }
         return range
     }

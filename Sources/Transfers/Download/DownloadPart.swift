@@ -76,13 +76,13 @@ extension DownloadPart {
     /// Whether all bytes are there, as far as their number is known.
     var isWhole: Bool { total.map { $0 == count } ?? true }
 
-    /// Keeps the first digest that a response announces. Returns `false` if it differs from a later one by the same algorithm.
+    /// Keeps the first digest that a response announces. Returns `false` if a later one differs.
     func announce(_ digest: DownloadDigest) -> Bool {
         content.withLock { content in
             let first = content.announced ?? digest
             content.announced = first
             content.record?.announcedDigest = first
-            return first == digest || first.algorithm != digest.algorithm
+            return first == digest
         }
     }
 
@@ -157,13 +157,13 @@ extension DownloadPart {
 
     /// The digest of the bytes, read from the disk.
     @concurrent
-    func digest(_ algorithm: DownloadDigest.Algorithm) async throws -> DownloadDigest {
-        var digest = try MessageDigest(algorithm.ofMessages)
+    func digest() async throws -> DownloadDigest {
+        var digest = try MessageDigest(.sha256)
         var offset: Int64 = 0
         while true {
             try Task.checkCancellation()
             let next = try file.bytes(at: offset, upTo: 1 << 18)
-            if next.isEmpty { return DownloadDigest(algorithm, try digest.finish()) }
+            if next.isEmpty { return DownloadDigest(try digest.finish()) }
             try digest.update(next)
             offset += Int64(next.count)
             // Other tasks needn't wait for the whole file.

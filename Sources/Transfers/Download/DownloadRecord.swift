@@ -14,7 +14,7 @@ struct DownloadRecord: Codable, Sendable, Hashable {
     var representation: Representation
     /// The number of bytes from the start that are certainly on the disk.
     var safe: Int64 = 0
-    /// The digest that the server announced, in hexadecimal. Its length tells the algorithm.
+    /// The digest that the server announced, in hexadecimal.
     private var announced: String?
 
     /// The size of a slot in bytes, and the offset of the second slot. A slot has room for a long validator.
@@ -38,10 +38,7 @@ struct DownloadRecord: Codable, Sendable, Hashable {
 
     /// The digest that the server announced for the whole.
     var announcedDigest: DownloadDigest? {
-        get {
-            guard let announced else { return nil }
-            return [DownloadDigest.sha256(announced), .sha512(announced)].first { $0.bytes != nil }
-        }
+        get { announced.map { .sha256($0) } }
         set { announced = newValue?.hexadecimal }
     }
 

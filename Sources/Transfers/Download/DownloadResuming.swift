@@ -1,11 +1,10 @@
 public import Foundation
 internal import Interceptors
 
-/// Whether an interrupted download continues where it stopped, and how long it tries.
+/// How far an interrupted download continues where it stopped, and how long it tries.
 ///
 /// | value | after a temporary failure | after the end of the process |
 /// | --- | --- | --- |
-/// | ``never`` | the call fails | from the start |
 /// | ``withinCall`` | the call goes on | from the start |
 /// | ``acrossLaunches`` | the call goes on | the next call goes on |
 ///
@@ -15,9 +14,7 @@ internal import Interceptors
 ///
 /// Bytes are kept only if the server identifies their version strongly (RFC 9110 §8.8.1), and says how many there are.
 public struct DownloadResuming: Sendable {
-    enum Extent: Sendable { case never, withinCall, acrossLaunches }
-
-    let extent: Extent
+    let isAcrossLaunches: Bool
     private(set) var patience = Duration.seconds(120)
     /// The number of consecutive responses without new bytes after which a call fails.
     package var answerLimit = TransferPatience.usualAnswers
@@ -32,11 +29,8 @@ public struct DownloadResuming: Sendable {
         package var interval = Duration.seconds(1)
     }
 
-    /// The download is one request, and fails with it.
-    public static let never = Self(.never)
-
     /// The download goes on after temporary failures. The call fails after two minutes without new bytes.
-    public static let withinCall = Self(.withinCall)
+    public static let withinCall = Self(isAcrossLaunches: false)
 
     /// The same as ``withinCall``, and the next call goes on, also in another launch of the program.
     ///
@@ -45,9 +39,9 @@ public struct DownloadResuming: Sendable {
     ///
     /// Locks on the files keep two downloads apart. Where the file system has no locks, the call throws a `TransportError` with
     /// `HTTPErrorCode.unsupported` before anything is sent.
-    public static let acrossLaunches = Self(.acrossLaunches)
+    public static let acrossLaunches = Self(isAcrossLaunches: true)
 
-    private init(_ extent: Extent) { self.extent = extent }
+    private init(isAcrossLaunches: Bool) { self.isAcrossLaunches = isAcrossLaunches }
 
     /// Sets how long a call that goes on tries.
     ///

@@ -33,8 +33,7 @@ extension DownloadRun {
         _ part: DownloadPart,
         _ state: inout State
     ) throws -> (start: Int64, end: Int64?)? {
-        let codings = state.codings(of: demand)
-        switch DownloadDecision(response, to: demand, codings: codings, mayBePartial: !resumes) {
+        switch DownloadDecision(response, to: demand, avoidsCodings: state.avoidsCodings) {
         case .append(let range):
             if let digest = response.headerFields.announcedDigest, !part.announce(digest) {
                 try part.clear()
@@ -45,18 +44,17 @@ extension DownloadRun {
             return (range.lowerBound, range.upperBound)
         case .replace(let representation):
             state.isComposed = false
-            let kept = resumes ? representation : nil
-            if let length = kept?.total ?? response.body.length, length > limit { throw tooLarge }
-            // The announced digest covers the whole content, and the caller may have requested a range.
+            if let length = representation?.total ?? response.body.length, length > limit { throw tooLarge }
+            // A 203 is of content that was changed on the way.
             let announced = response.status == 200 ? response.headerFields.announcedDigest : nil
-            try part.begin(kept, announced: announced)
-            return (0, kept?.total)
+            try part.begin(representation, announced: announced)
+            return (0, representation?.total)
         case .startOver:
             try part.clear()
         case .askForDecoded:
             // No part of coded content continues the bytes.
             try part.clear()
-            state.codings = request.headerFields.contains(.acceptEncoding) ? .accepted : .decoded
+            state.avoidsCodings = false
         case .refuse(let code, let reason):
             throw TransferError(code, reason, request: request)
         }
@@ -118,7 +116,7 @@ extension DownloadRun {
         guard let wanted = expected ?? part.announced else { return true }
         let digest: DownloadDigest
         do {
-            digest = try await part.digest(wanted.algorithm)
+            digest = try await part.digest()
         } catch let error as DigestUnavailable {
             // An announced digest is an extra; for an expected one, `check()` has failed before.
             if expected == nil { return true }

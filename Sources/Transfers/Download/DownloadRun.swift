@@ -19,12 +19,11 @@ struct DownloadRun: Sendable {
     /// The failures after which the bytes would also fail the next call.
     private static let spoilingFailures: Set<HTTPErrorCode> = [.digestMismatch, .invalidRange, .bodyTooLarge]
 
-    var resumes: Bool { resuming.extent != .never }
-
     /// The state of a call across attempts.
     struct State {
-        /// How requests for the whole treat codings. A request for a part always avoids them.
-        var codings: CodedContent
+        /// Whether requests for the whole avoid codings (RFC 9110 §8.4). Those for a part always do: a range of coded content would
+        /// count coded bytes.
+        var avoidsCodings = true
         /// Whether the bytes come from more than one response.
         var isComposed: Bool
         var hasStartedOver = false
@@ -52,25 +51,21 @@ struct DownloadRun: Sendable {
     @concurrent
     private func prepare() async throws -> (DownloadPart, UInt16?) {
         if let expected {
-            let algorithm = expected.algorithm
             guard expected.bytes != nil else {
-                throw unsent(
-                    .invalidRequest,
-                    "The expected \(algorithm.rawValue) is neither \(algorithm.size) bytes nor \(2 * algorithm.size) hexadecimal digits."
-                )
+                throw unsent(.invalidRequest, "The expected SHA-256 is neither 32 bytes nor 64 hexadecimal digits.")
             }
             do {
-                _ = try MessageDigest.of([UInt8](), algorithm.ofMessages)
+                _ = try MessageDigest.of([UInt8]())
             } catch {
                 throw unsent(.unsupported, "The expected digest can't be checked here.", underlying: error)
             }
         }
         let ranges: [HTTPField.Name] = [.range, .ifRange]
-        if resumes, let name = ranges.first(where: { request.headerFields.contains($0) }) {
+        if let name = ranges.first(where: { request.headerFields.contains($0) }) {
             throw unsent(.invalidRequest, "A download that resumes sets \(name) itself. Leave the field out.")
         }
         let permissions = try HTTPBody.permissions(ofFileToReplace: file).map { UInt16($0) }
-        guard resuming.extent == .acrossLaunches else {
+        guard resuming.isAcrossLaunches else {
             return (try DownloadPart.temporary(for: file, permissions: permissions), permissions)
         }
         let protection = resuming.protection
@@ -87,20 +82,20 @@ extension DownloadRun {
     /// Makes attempts until the part is whole and right. Returns the last response.
     private func complete(_ part: DownloadPart) async throws -> HTTPResponse {
         var attempts = DownloadAttempts(resuming, bytes: part.count, of: part.representation)
-        var state = State(codings: resumes ? .avoided : .accepted, isComposed: part.count > 0)
+        var state = State(isComposed: part.count > 0)
         let elapsed = resuming.time.startMeasuring()
         while true {
             var isAnswered = false
             do {
                 try Task.checkCancellation()
-                let demand = resumes ? part.demand : nil
+                let demand = part.demand
                 let response = try await answer(to: demand, state)
                 isAnswered = true
                 guard try await use(response, for: demand, part, &state), part.isWhole else { continue }
                 if try await isRight(part, &state) { return response }
             } catch {
                 if error is CancellationError || Task.isCancelled { throw CancellationError() }
-                guard resumes, error.isTemporaryTransferFailure else { throw error }
+                guard error.isTemporaryTransferFailure else { throw error }
                 let response = error.receivedResponse
                 let failure: TransferPatience.Failure = isAnswered || response != nil ? .answered : .unanswered
                 attempts.note(failure, after: part.count, of: part.representation, at: elapsed())
@@ -123,13 +118,11 @@ extension DownloadRun {
     private func answer(to demand: RangeDemand?, _ state: State) async throws -> HTTPResponse {
         var request = request
         request.context.callShape.call = call
-        if resumes {
-            // The part on disk is the only copy, and its validator is the server's.
-            request.context.callShape.mayStore = false
-            request.context.downloadProgress = nil
-            if state.codings(of: demand) == .avoided { request.headerFields[.acceptEncoding] = "identity" }
-            demand?.add(to: &request.headerFields)
-        }
+        // The part on disk is the only copy, and its validator is the server's.
+        request.context.callShape.mayStore = false
+        request.context.downloadProgress = nil
+        if demand != nil || state.avoidsCodings { request.headerFields[.acceptEncoding] = "identity" }
+        demand?.add(to: &request.headerFields)
         let response: HTTPResponse
         do {
             response = try await client.send(request)
@@ -142,13 +135,6 @@ extension DownloadRun {
         try await StatusError.check(response, to: self.request)
         return response
     }
-}
-
-extension DownloadRun.State {
-    /// How a request treats codings.
-    ///
-    /// - Parameter demand: the part it asks for. A range of coded content would count coded bytes.
-    func codings(of demand: RangeDemand?) -> CodedContent { demand == nil ? codings : .avoided }
 }
 
 extension Error {

@@ -121,7 +121,7 @@ import Testing
     @Test(
         .enabled("Only root may mount a small disk, and not in every container.") { try await SmallDisk.mustRun() },
         arguments: [4, 8, 12, 16, 60],
-        [DownloadResuming.never] + DownloadResuming.bothExtents
+        DownloadResuming.bothExtents
     )
     func aFullDiskEndsTheCallAndALaterOneGoesOn(kilobytes: Int, resuming: DownloadResuming) async throws {
         let film = Data.letters(64 << 10)
@@ -192,11 +192,11 @@ import Testing
 
     // MARK: Permissions
 
-    @Test(arguments: [DownloadResuming.never] + DownloadResuming.bothExtents)
+    @Test(arguments: DownloadResuming.bothExtents)
     func theReplacementOfAPrivateFileIsPrivateFromItsFirstByte(resuming: DownloadResuming) async throws {
         let place = try Destination()
         // A part from before the private file.
-        if resuming.extent == .acrossLaunches { try await breakOff(place) }
+        if resuming.isAcrossLaunches { try await breakOff(place) }
         try write("old", to: place.file, 0o600)
         let stub = RangedFile(film).stub()
         let names = Mutex<[String]>([])

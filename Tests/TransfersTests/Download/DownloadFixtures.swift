@@ -11,20 +11,11 @@ enum MessageDigestText {
     static func sha256(_ bytes: Data) throws -> String {
         "sha-256=:\(Data(try MessageDigest.of(bytes)).base64EncodedString()):"
     }
-
-    /// A value of `Repr-Digest`.
-    static func sha512(_ bytes: Data) throws -> String {
-        "sha-512=:\(Data(try MessageDigest.of(bytes, .sha512)).base64EncodedString()):"
-    }
 }
 
 extension Data {
     var sha256: DownloadDigest {
         get throws { .sha256(Data(try MessageDigest.of(self))) }
-    }
-
-    var sha512: DownloadDigest {
-        get throws { .sha512(Data(try MessageDigest.of(self, .sha512))) }
     }
 
     /// Letters in a fixed order, which `first` shifts.

@@ -56,13 +56,16 @@ import Testing
         #expect(place.content == nil)
     }
 
-    @Test func aCallerThatChoosesCodingsGetsTheContentAsSent() async throws {
+    @Test func aCodingThatTheCallerChoseIsNotSaved() async throws {
         let place = try Destination()
         let stub = coded(from: 0)
-        try await makeClient(stub)
-            .download("/film", to: place.file, resuming: .withinCall, headers: [.acceptEncoding: "gzip"])
+        let error = await #expect(throws: TransferError.self) {
+            try await makeClient(stub)
+                .download("/film", to: place.file, resuming: .withinCall, headers: [.acceptEncoding: "gzip"])
+        }
+        #expect(error?.code == .invalidResponse)
         #expect(stub.requests.map { $0.headerFields[.acceptEncoding] } == ["identity", "gzip"])
-        #expect(place.content == Data("coded".utf8))
+        #expect(place.content == nil)
     }
 
     @Test(arguments: [202, 204, 304, 503] as [HTTPResponse.Status])
