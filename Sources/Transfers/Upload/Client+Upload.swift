@@ -19,7 +19,7 @@ extension Client {
     ///   - content: the content with its media type. To resume, its body must be seekable: bytes, a file, or `HTTPBody.seekable`.
     ///   - path: a path below the base URL, or an absolute URL.
     ///   - method: the method of the first request, POST by default. The others are HEAD and PATCH. With tus it must be POST.
-    ///   - resuming: the protocol by which an interrupted upload continues; ``UploadResuming/never`` by default.
+    ///   - resuming: the protocol by which an interrupted upload continues. `post(_:content:)` sends content in one request.
     ///   - query: appended to any query in the path.
     ///   - headers: take precedence over the chain's defaults. They go with each request of the upload, except fields about content
     ///     and conditions. An upload's URL at another origin gets no credentials: no field with a name that `Redaction.standard`, the
@@ -37,7 +37,7 @@ extension Client {
         _ content: RequestContent,
         to path: RequestTarget,
         method: HTTPRequest.Method = .post,
-        resuming: UploadResuming = .never,
+        resuming: UploadResuming,
         query: HTTPQuery = HTTPQuery(),
         headers: HTTPFields = HTTPFields(),
         context: HTTPContext = HTTPContext(),
@@ -48,15 +48,13 @@ extension Client {
         let request = try await makeRequest(
             EndpointRequest<Data>(method, path, query: query, headers: headers, content: content, context: context)
         )
-        guard let kind = resuming.kind else { return try await sendOnce(request) }
         // Before the digest, which is that of this version.
         let file = await request.body.fileVersion()
-        let (length, version) = try await check(request, resuming, kind)
+        let (length, version) = try await check(request, resuming)
         let run = UploadRun(
             client: self,
             request: request,
             resuming: resuming,
-            kind: kind,
             length: length,
             version: version,
             file: file,
@@ -90,23 +88,16 @@ extension Client {
         }
     }
 
-    private func sendOnce(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let response = try await send(request)
-        try await StatusError.check(response, to: request)
-        return response
-    }
-
     /// Makes all checks that are possible before anything is sent. Returns the length of the content, and its version if a launch may continue.
     private func check(
         _ request: HTTPRequest,
-        _ resuming: UploadResuming,
-        _ kind: UploadProtocol
+        _ resuming: UploadResuming
     ) async throws -> (length: Int64, version: String?) {
         guard request.body.isSeekable, let length = request.body.length else {
             throw TransportError.notSeekable(request)
         }
         // Each of several requests would have them.
-        if kind == .tus, request.method != .post {
+        if resuming.kind == .tus, request.method != .post {
             throw TransportError(
                 .invalidRequest,
                 "tus makes an upload by POST, not by \(request.method).",
@@ -127,7 +118,7 @@ extension Client {
         }
         let version = if let version = launches.version { version } else { try await request.body.digest() }
         if let unfinished = launches.unfinished,
-            unfinished.kind != kind || unfinished.length != length || unfinished.version != version
+            unfinished.kind != resuming.kind || unfinished.length != length || unfinished.version != version
         {
             let message =
                 "The content or the protocol isn't that of the unfinished upload. Cancel it, and begin from the start."

@@ -24,13 +24,11 @@ public struct UnfinishedUpload: Sendable, Hashable, Codable {
     }
 }
 
-extension UnfinishedUpload: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension UnfinishedUpload: CustomStringConvertible, CustomReflectable {
     /// The redacted URL without its path, and the number of bytes.
     public var description: String {
         "\(kind.rawValue) upload of \(length) bytes to \(Origin(url)?.description ?? "an unknown server")"
     }
-    /// Equal to ``description``.
-    public var debugDescription: String { description }
     /// A mirror that shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: ["upload": description], displayStyle: .struct) }
 }

@@ -20,8 +20,7 @@ extension UploadAnswer {
     ///   - status: the status of a response or an interim response.
     ///   - fields: its fields.
     ///   - kind: the protocol of the upload.
-    ///   - now: the time of its arrival, in seconds since 1970.
-    init(_ status: HTTPResponse.Status, _ fields: HTTPFields, _ kind: UploadProtocol, now: Int64) {
+    init(_ status: HTTPResponse.Status, _ fields: HTTPFields, _ kind: UploadProtocol) {
         self.status = status.code
         offset = fields.uploadCount(.uploadOffset)
         length = fields.uploadCount(.uploadLength)
@@ -29,10 +28,8 @@ extension UploadAnswer {
         switch kind {
         case .draft:
             if case .boolean(let value) = fields.uploadItem(.uploadComplete) { isComplete = value }
-            limits = UploadLimits(draft: fields, now: now)
-        case .tus:
-            limits.maxSize = fields.uploadCount("Tus-Max-Size")
-            limits.expiry = fields.tusExpiry(now: now)
+            limits = UploadLimits(draft: fields)
+        case .tus: limits.maxSize = fields.uploadCount("Tus-Max-Size")
         }
     }
 
@@ -51,19 +48,15 @@ struct UploadLimits: Sendable, Equatable {
     var maxAppendSize: Int64?
     /// The minimum number of bytes in one request, except in the last.
     var minAppendSize: Int64?
-    /// The time until which the server keeps the upload, in seconds since 1970 by the clock of this device.
-    var expiry: Int64?
 
     init() {}
 
     /// The limits in `Upload-Limit`. A known name with a value of another type makes the whole field invalid.
-    ///
-    /// - Parameter now: the time of arrival, in seconds since 1970.
-    init(draft fields: HTTPFields, now: Int64) {
+    init(draft fields: HTTPFields) {
         let values = fields[values: "Upload-Limit"]
         guard !values.isEmpty, let members = StructuredField.dictionary(values.joined(separator: ",")) else { return }
         var found: [String: Int64] = [:]
-        for name in ["max-size", "min-size", "max-append-size", "min-append-size", "max-age"] {
+        for name in ["max-size", "min-size", "max-append-size", "min-append-size"] {
             guard let member = members[name] else { continue }
             guard case .integer(let value) = member else { return }
             found[name] = value
@@ -72,8 +65,6 @@ struct UploadLimits: Sendable, Equatable {
         // Without a byte in a request no upload would end.
         maxAppendSize = found["max-append-size"].flatMap { $0 > 0 ? $0 : nil }
         minAppendSize = found["min-append-size"]
-        // An Integer of RFC 9651 has at most 15 digits, so the sum doesn't overflow.
-        expiry = found["max-age"].map { now + max(0, $0) }
     }
 
     /// Takes over the limits that a later response names.
@@ -81,7 +72,6 @@ struct UploadLimits: Sendable, Equatable {
         maxSize = other.maxSize ?? maxSize
         maxAppendSize = other.maxAppendSize ?? maxAppendSize
         minAppendSize = other.minAppendSize ?? minAppendSize
-        expiry = other.expiry ?? expiry
     }
 
     /// The part that begins at an offset.
@@ -101,13 +91,6 @@ extension HTTPFields {
     fileprivate func uploadItem(_ name: HTTPField.Name) -> StructuredField.Value? {
         let values = self[values: name]
         return values.count == 1 ? StructuredField.item(values[0]) : nil
-    }
-
-    /// The time in `Upload-Expires` of tus. The server's `Date` corrects a clock that is wrong.
-    fileprivate func tusExpiry(now: Int64) -> Int64? {
-        guard let text = self["Upload-Expires"], let expiry = HTTPDate.parse(text, now: now) else { return nil }
-        let sent = self[.date].flatMap { HTTPDate.parse($0, now: now) } ?? now
-        return now + (expiry - sent)
     }
 
     fileprivate func uploadCount(_ name: HTTPField.Name) -> Int64? {

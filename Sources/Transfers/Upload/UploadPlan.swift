@@ -14,8 +14,6 @@ enum UploadStep: Sendable, Equatable {
     case finishWithOffset
     /// The upload ends with the last error or response.
     case giveUp
-    /// The upload ends with the 413 that refused a part, because the server has no upload to split any more.
-    case giveUpAsRefused
     /// The upload ends with a `TransferError`.
     case fail(UploadFault)
 }
@@ -72,7 +70,6 @@ extension UploadOutcome.End {
 ///    └── the whole content was taken ──▶ finish ◀───────┘
 /// ```
 struct UploadPlan: Sendable {
-    let kind: UploadProtocol
     let length: Int64
     private let resuming: UploadResuming
     /// Whether the creating request may be repeated although the server may have acted on it.
@@ -89,7 +86,7 @@ struct UploadPlan: Sendable {
     /// Whether the server has said that the upload is complete. Only the final response is missing then.
     private var isCompleteAtServer = false
     /// Whether the last request with content was refused with a 413. The upload isn't complete at the server then.
-    private(set) var isRefused = false
+    private var isRefused = false
     private(set) var patience: TransferPatience
     /// The failure of the last attempt, if it brings no progress, and its time.
     private var attempt: (failure: TransferPatience.Failure, time: Duration) = (.unanswered, .zero)
@@ -100,19 +97,12 @@ struct UploadPlan: Sendable {
     /// - Parameters:
     ///   - isRepeatable: whether the method of the creating request is idempotent.
     ///   - isContinued: whether an earlier launch made the upload.
-    init(
-        _ kind: UploadProtocol,
-        length: Int64,
-        resuming: UploadResuming,
-        isRepeatable: Bool,
-        isContinued: Bool = false
-    ) {
-        self.kind = kind
+    init(length: Int64, resuming: UploadResuming, isRepeatable: Bool, isContinued: Bool = false) {
         self.length = length
         self.resuming = resuming
         patience = TransferPatience(resuming.patience, answerLimit: resuming.answerLimit)
         // An upload of tus without bytes has no effect yet. Without content it is complete at once.
-        self.isRepeatable = isRepeatable || kind == .tus && !resuming.creation.hasContent && length > 0
+        self.isRepeatable = isRepeatable || resuming.kind == .tus && resuming.startsEmpty && length > 0
         isNamed = isContinued
         // Nobody knows how far an earlier launch came.
         sent = isContinued ? length : 0
@@ -120,9 +110,11 @@ struct UploadPlan: Sendable {
         if !isContinued { step = .create(firstPart) }
     }
 
+    private var kind: UploadProtocol { resuming.kind }
+
     /// The content of the creating request.
     private var firstPart: Range<Int64> {
-        resuming.creation.hasContent ? nextPart(from: 0) : 0..<0
+        resuming.startsEmpty ? 0..<0 : nextPart(from: 0)
     }
 
     /// The content of a request from an offset on.
@@ -161,18 +153,6 @@ struct UploadPlan: Sendable {
         guard offset <= length, offset > acknowledged else { return }
         acknowledged = offset
         patience.noteProgress()
-    }
-
-    /// Begins the upload from the start, if the server has said that it no longer keeps it.
-    ///
-    /// Nothing changes if the upload may be complete at the server: only the server can tell.
-    ///
-    /// - Parameter now: seconds since 1970.
-    mutating func expire(at now: Int64) {
-        guard isOngoing, isNamed, let expiry = limits.expiry, expiry <= now, canStartOver else { return }
-        if case .create = step { return }
-        forget()
-        step = .create(firstPart)
     }
 
     /// Ends the upload, because the next request would come too late.
@@ -292,19 +272,14 @@ extension UploadPlan {
 
     /// Makes the upload once more, if it can't be complete at the server already.
     private mutating func startOver() -> UploadStep {
-        guard canStartOver else { return isRefused ? .giveUpAsRefused : .fail(.forgotten) }
-        forget()
+        guard canStartOver else { return .fail(isRefused ? .tooLarge : .forgotten) }
+        hasStartedOver = true
+        (isNamed, acknowledged, sent) = (false, 0, 0)
         return again(.create(firstPart))
     }
 
     private var canStartOver: Bool {
         !hasStartedOver && !isCompleteAtServer && (sent < length || isRefused || isRepeatable && kind == .draft)
-    }
-
-    private mutating func forget() {
-        hasStartedOver = true
-        (isNamed, acknowledged, sent) = (false, 0, 0)
-        limits.expiry = nil
     }
 
     /// The part that the limits allow, if it is shorter.

@@ -1,10 +1,9 @@
 public import Interceptors
 
-/// Whether an interrupted upload continues where it stopped, by which protocol, and how long it tries.
+/// The protocol by which an interrupted upload continues where it stopped, and how long it tries.
 ///
 /// | value | protocol | requests of an upload without trouble |
 /// | --- | --- | --- |
-/// | ``never`` | none | one |
 /// | ``draft`` | "Resumable Uploads for HTTP", an Internet-Draft of the IETF | one |
 /// | ``tus`` | tus 1.0 | two |
 ///
@@ -18,25 +17,9 @@ public import Interceptors
 /// let response = try await api.upload(.raw(film, type: "video/mp4"), to: "/films", resuming: .draft)
 /// ```
 public struct UploadResuming: Sendable {
-    /// Whether the request that makes the upload carries content.
-    public struct Creation: Sendable {
-        let hasContent: Bool
-
-        /// The content goes with the first request.
-        ///
-        /// With ``UploadResuming/draft``, a server without the protocol takes that request as an upload like any other. The upload can
-        /// be resumed once the server has named it in a response with the status 104, which `URLSession` doesn't report on Linux.
-        /// With ``UploadResuming/tus``, the server needs the extension `creation-with-upload`.
-        public static let withContent = Self(hasContent: true)
-        /// The first request has no content, and its response names the upload. The content follows.
-        ///
-        /// A server without the protocol would take the first request for an empty upload: use this value only for servers that are
-        /// known to have it.
-        public static let withoutContent = Self(hasContent: false)
-    }
-
-    let kind: UploadProtocol?
-    var creation = Creation.withContent
+    let kind: UploadProtocol
+    /// Whether the request that makes the upload has no content.
+    let startsEmpty: Bool
     var metadata: [String: String] = [:]
     var partLimit = Int64.max
     private(set) var patience = Duration.seconds(120)
@@ -44,9 +27,6 @@ public struct UploadResuming: Sendable {
     package var answerLimit = TransferPatience.usualAnswers
     private(set) var time = TimeSource.system
     private(set) var launches: UploadLaunches?
-
-    /// The upload is one request, and fails with it.
-    public static let never = Self(kind: nil)
 
     /// The protocol of the Internet-Draft draft-ietf-httpbis-resumable-upload with the interop version 8. The first request has the
     /// content. The call fails after two minutes without new bytes at the server.
@@ -58,27 +38,31 @@ public struct UploadResuming: Sendable {
     /// The protocol of the Internet-Draft draft-ietf-httpbis-resumable-upload with the interop version 8.
     ///
     /// - Parameters:
-    ///   - creation: whether the first request has content; by default it has.
+    ///   - startsEmpty: whether the first request has no content, and its response names the upload. By default the content goes with the
+    ///     first request: a server without the protocol takes that for an upload like any other, and the upload can be resumed once the
+    ///     server has named it in a response with the status 104, which `URLSession` doesn't report on Linux. A server without the
+    ///     protocol would take an empty request for an empty upload: start so only with servers that are known to have it.
     ///   - partLimit: the maximum number of bytes in a request, for a proxy with such a limit. By default only the server's limit
     ///     counts. Content over the limit needs a server that is known to have the protocol.
-    public static func draft(creation: Creation = .withContent, partLimit: Int64 = .max) -> Self {
-        Self(kind: .draft, creation: creation, partLimit: partLimit)
+    public static func draft(startsEmpty: Bool = false, partLimit: Int64 = .max) -> Self {
+        Self(kind: .draft, startsEmpty: startsEmpty, partLimit: partLimit)
     }
 
     /// The protocol tus 1.0 with its extension `creation`.
     ///
     /// - Parameters:
-    ///   - creation: whether the first request has content; by default it has none.
+    ///   - startsEmpty: whether the first request has no content, as by default. With content it needs a server with the extension
+    ///     `creation-with-upload`.
     ///   - metadata: sent as `Upload-Metadata`. The content's media type isn't sent otherwise: many servers read it and the file's
     ///     name as `["filename": "film.mp4", "filetype": "video/mp4"]`. A name consists of printable ASCII characters other than
     ///     spaces and commas.
     ///   - partLimit: the maximum number of bytes in a request, for a proxy with such a limit; by default unlimited.
     public static func tus(
-        creation: Creation = .withoutContent,
+        startsEmpty: Bool = true,
         metadata: [String: String] = [:],
         partLimit: Int64 = .max
     ) -> Self {
-        Self(kind: .tus, creation: creation, metadata: metadata, partLimit: partLimit)
+        Self(kind: .tus, startsEmpty: startsEmpty, metadata: metadata, partLimit: partLimit)
     }
 
     /// Sets how long a call that goes on tries.
@@ -125,8 +109,7 @@ public struct UploadResuming: Sendable {
 extension UploadResuming: CustomStringConvertible, CustomReflectable {
     /// The protocol, and the names of the metadata without values, which may be secret.
     public var description: String {
-        guard let kind else { return "never" }
-        return metadata.isEmpty ? kind.rawValue : "\(kind.rawValue), metadata \(metadata.keys.sorted())"
+        metadata.isEmpty ? kind.rawValue : "\(kind.rawValue), metadata \(metadata.keys.sorted())"
     }
     /// A mirror that shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: ["resuming": description], displayStyle: .struct) }

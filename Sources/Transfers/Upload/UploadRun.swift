@@ -10,7 +10,6 @@ struct UploadRun: Sendable {
     /// The request of the call, with the whole content.
     let request: HTTPRequest
     let resuming: UploadResuming
-    let kind: UploadProtocol
     /// The number of bytes of the whole content.
     let length: Int64
     /// The version of the content, if a later launch may continue.
@@ -19,6 +18,8 @@ struct UploadRun: Sendable {
     let file: FileVersion?
     let progress: UploadProgress?
     private let call = CallNumber.next()
+
+    var kind: UploadProtocol { resuming.kind }
 
     /// The end of a request.
     private typealias Exchange = Result<HTTPResponse, any Error>
@@ -29,8 +30,6 @@ struct UploadRun: Sendable {
         var naming: UploadNaming
         /// The last response that names the offset.
         var question: HTTPResponse?
-        /// The last 413, without content that would hold a connection.
-        var refusal: Exchange?
         /// The time since the call began.
         let elapsed: @Sendable () -> Duration
     }
@@ -38,7 +37,6 @@ struct UploadRun: Sendable {
     func run() async throws -> HTTPResponse {
         let unfinished = resuming.launches?.unfinished
         let plan = UploadPlan(
-            kind,
             length: length,
             resuming: resuming,
             isRepeatable: request.isRepeatable,
@@ -51,7 +49,6 @@ struct UploadRun: Sendable {
         )
         while true {
             try Task.checkCancellation()
-            state.plan.expire(at: CivilTime.seconds(resuming.time.now()))
             let step = state.plan.step
             if case .create = step { state.naming = UploadNaming() }
             try await checkFile(before: step, state)
@@ -74,27 +71,21 @@ struct UploadRun: Sendable {
             exchange.discard()
             if let question = state.question { return try await result(question, isComplete: true) }
             throw UploadFault.stalled.error(of: request, exchange.response)
-        case .giveUpAsRefused:
-            exchange.discard()
-            return try await giveUp(state.refusal ?? exchange)
         case .fail(let fault):
             exchange.discard()
             await remove(after: fault, state)
             throw fault.error(of: request, exchange.response)
-        case .giveUp, .create, .askForOffset, .append: return try await giveUp(exchange)
+        case .giveUp, .create, .askForOffset, .append:
+            let response = try exchange.get()
+            guard response.status.kind == .successful else { return try await result(response, isComplete: false) }
+            response.body.discard()
+            throw UploadFault.stalled.error(of: request, response)
         }
-    }
-
-    private func giveUp(_ exchange: Exchange) async throws -> HTTPResponse {
-        let response = try exchange.get()
-        guard response.status.kind == .successful else { return try await result(response, isComplete: false) }
-        response.body.discard()
-        throw UploadFault.stalled.error(of: request, response)
     }
 
     /// Sends the request of a step, and takes over its outcome.
     private func send(_ step: UploadStep, _ state: inout State) async throws -> Exchange {
-        let watch = UploadWatch(state.naming, now: resuming.time.now, save: save)
+        let watch = UploadWatch(state.naming, save: save)
         var request = try request(for: step, to: state.naming.url)
         if case .create = step { request.context.callShape = watch.creationShape }
         request.context.callShape.call = call
@@ -121,7 +112,6 @@ struct UploadRun: Sendable {
         if case .askForOffset = step, case .success(let response) = exchange, response.status.kind == .successful {
             state.question = response
         }
-        if state.plan.isOngoing, step.part != nil { state.refusal = state.plan.isRefused ? keeping(exchange) : nil }
         return exchange
     }
 
@@ -143,8 +133,7 @@ struct UploadRun: Sendable {
     }
 
     private func answer(_ response: HTTPResponse) -> UploadAnswer {
-        let now = CivilTime.seconds(resuming.time.now())
-        return UploadAnswer(response.status, response.headerFields, kind, now: now)
+        UploadAnswer(response.status, response.headerFields, kind)
     }
 }
 
@@ -155,13 +144,6 @@ extension UploadRun {
         guard let version, let launches = resuming.launches else { return }
         let target = UnfinishedUpload.Target(request)
         launches.save(UnfinishedUpload(url: url, length: length, kind: kind, version: version, target: target))
-    }
-
-    /// An exchange whose response can be read later. A stream is given up, because it would hold a connection meanwhile.
-    private func keeping(_ exchange: Exchange) -> Exchange {
-        guard case .success(var response) = exchange, response.body.bytes == nil else { return exchange }
-        response.body = .empty
-        return .success(response)
     }
 
     /// The wait before the next request; `nil` if the server asks for too long a wait, or the next attempt would end before it began.

@@ -42,15 +42,12 @@ struct UploadReports: Sendable {
 final class UploadWatch: Sendable {
     private let state: Mutex<UploadReports>
     private let save: @Sendable (URL) -> Void
-    private let now: @Sendable () -> Date
 
     /// - Parameters:
     ///   - naming: the URL of the upload, if the server has named it.
-    ///   - now: returns the wall clock's time.
     ///   - save: called when the server names the upload.
-    init(_ naming: UploadNaming, now: @escaping @Sendable () -> Date, save: @escaping @Sendable (URL) -> Void) {
+    init(_ naming: UploadNaming, save: @escaping @Sendable (URL) -> Void) {
         state = Mutex(UploadReports(naming: naming))
-        self.now = now
         self.save = save
     }
 
@@ -92,7 +89,7 @@ final class UploadWatch: Sendable {
     /// Takes over an interim response of the draft. One for another version of the draft doesn't count.
     private func take(_ head: InterimResponse, to url: URL) {
         guard head.status == 104 else { return }
-        let answer = UploadAnswer(head.status, head.headerFields, .draft, now: CivilTime.seconds(now()))
+        let answer = UploadAnswer(head.status, head.headerFields, .draft)
         guard answer.hasVersion else { return }
         state.withLock { reports in
             reports.limits.take(answer.limits)

@@ -197,6 +197,5 @@ import Testing
         dump(resuming, to: &text)
         #expect(!text.contains("hunter2"))
         #expect("\(resuming)" == #"tus-1.0, metadata ["filename", "token"]"#)
-        #expect("\(UploadResuming.never)" == "never")
     }
 }

@@ -121,7 +121,7 @@ import Testing
             behavior.leavesOutLocation = true
             behavior.sendsInterims = false
         }
-        let resuming: [UploadResuming] = [.draft(creation: .withoutContent).trying(time: .hasty), .hastyTus]
+        let resuming: [UploadResuming] = [.draft(startsEmpty: true).trying(time: .hasty), .hastyTus]
         let error = await #expect(throws: TransferError.self) {
             try await server.client().uploadPieces(content, resuming: resuming[kind])
         }

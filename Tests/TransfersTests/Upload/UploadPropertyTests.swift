@@ -13,11 +13,11 @@ import Testing
 
     /// Random ways to upload.
     private static func resuming(_ random: inout SeededGenerator) -> UploadResuming {
-        let creation = random.oneOf([UploadResuming.Creation.withContent, .withoutContent])
+        let startsEmpty = Bool.random(using: &random)
         let partLimit = random.oneOf([Int64.max, .max, 20, 7, 1])
         return Bool.random(using: &random)
-            ? .draft(creation: creation, partLimit: partLimit).trying(time: .hasty)
-            : .tus(creation: creation, partLimit: partLimit).trying(time: .hasty)
+            ? .draft(startsEmpty: startsEmpty, partLimit: partLimit).trying(time: .hasty)
+            : .tus(startsEmpty: startsEmpty, partLimit: partLimit).trying(time: .hasty)
     }
 
     private static func fault(_ random: inout SeededGenerator) -> UploadServer.Fault {

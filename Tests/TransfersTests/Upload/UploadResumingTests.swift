@@ -50,14 +50,14 @@ import Testing
 
     @Test func tusWithContentInTheFirstRequestIsOneRequest() async throws {
         let server = UploadServer()
-        try await server.client().uploadPieces(content, resuming: .tus(creation: .withContent).trying(time: .hasty))
+        try await server.client().uploadPieces(content, resuming: .tus(startsEmpty: false).trying(time: .hasty))
         #expect(server.methods == [.post])
         #expect(server.completed == [content])
     }
 
     @Test func tusSendsTheContentAgainToAServerThatIgnoresItAtFirst() async throws {
         let server = UploadServer.with { $0.createsWithUpload = false }
-        try await server.client().uploadPieces(content, resuming: .tus(creation: .withContent).trying(time: .hasty))
+        try await server.client().uploadPieces(content, resuming: .tus(startsEmpty: false).trying(time: .hasty))
         #expect(server.methods == [.post, .patch])
         #expect(server.completed == [content])
     }
@@ -66,7 +66,7 @@ import Testing
         let server = UploadServer(sendsInterims: false)
         try await server.client().uploadPieces(
             content,
-            resuming: .draft(creation: .withoutContent).trying(time: .hasty)
+            resuming: .draft(startsEmpty: true).trying(time: .hasty)
         )
         #expect(server.methods == [.post, .patch])
         #expect(server.completed == [content])
@@ -80,14 +80,6 @@ import Testing
         try await server.client().uploadPieces(Data(), resuming: .bothProtocols[kind])
         #expect(server.completed == [Data()])
         #expect(server.methods == [.post])
-    }
-
-    @Test func withoutResumingTheRequestIsPlain() async throws {
-        let server = UploadServer()
-        let response = try await server.client().uploadPieces(content, resuming: .never)
-        #expect(server.plain == [content])
-        #expect(response.body.bytes == Data("plain".utf8))
-        #expect(server.headerFields[0].contains("Upload-Complete") == false)
     }
 
     @Test func aFileIsSentAsAFile() async throws {
@@ -113,7 +105,11 @@ import Testing
                 return try await next(request)
             }
         ])
-        try await client.uploadPieces(content, resuming: isResumed ? .bothProtocols[kind] : .never)
+        if isResumed {
+            try await client.uploadPieces(content, resuming: .bothProtocols[kind])
+        } else {
+            try await client.post("/files", content: .raw(piecewise(content), type: "text/plain"))
+        }
         #expect(!found.all.isEmpty && found.all.allSatisfy { $0 == isResumed })
     }
 
@@ -324,7 +320,7 @@ import Testing
         let server = UploadServer(maxAppendSize: 30)
         try await server.client().uploadPieces(
             content,
-            resuming: .draft(creation: .withoutContent).trying(time: .hasty)
+            resuming: .draft(startsEmpty: true).trying(time: .hasty)
         )
         #expect(server.completed == [content])
         #expect(server.headerFields.compactMap { $0["Upload-Offset"] } == ["0", "30", "60", "90"])

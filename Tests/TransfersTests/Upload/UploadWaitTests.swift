@@ -98,48 +98,4 @@ import Testing
         #expect(error?.response?.status == 503)
         #expect(clock.now.elapsed == .zero)
     }
-
-    // MARK: Expiry
-
-    /// Uploads to a server that breaks the content after some bytes, when the wall clock goes on.
-    private func upload(_ kind: Int, cutAfter count: Int, lateBy seconds: Double) async throws -> UploadServer {
-        let server = UploadServer.with(faults: (kind == 0 ? [] : [.none]) + [.cut(after: count)]) { behavior in
-            behavior.fields =
-                kind == 0
-                ? ["Upload-Limit": "max-age=60"]
-                // The server's clock differs from this device's.
-                : ["Upload-Expires": "Sun, 06 Nov 1994 08:50:37 GMT", "Date": "Sun, 06 Nov 1994 08:49:37 GMT"]
-        }
-        let now = Mutex(Date(timeIntervalSince1970: 1_000_000_000))
-        let aging = InterceptingTransport { request in
-            do {
-                return try await server.send(request)
-            } catch {
-                now.withLock { $0 += seconds }
-                throw error
-            }
-        }
-        let time = TimeSource(now: { now.withLock { $0 } }, random: RandomSource { 0 })
-        try await makeUploadClient(aging).uploadPieces(content, resuming: resuming(kind, time))
-        return server
-    }
-
-    @Test(arguments: 0..<2) func anExpiredUploadStartsOverWithoutAQuestion(kind: Int) async throws {
-        let server = try await upload(kind, cutAfter: 40, lateBy: 60)
-        #expect(server.completed == [content])
-        #expect(server.methods == (kind == 0 ? [.post, .post] : [.post, .patch, .post, .patch]))
-    }
-
-    @Test(arguments: 0..<2) func anUploadThatIsKeptGoesOn(kind: Int) async throws {
-        let server = try await upload(kind, cutAfter: 40, lateBy: 59)
-        #expect(server.completed == [content])
-        #expect(server.methods == (kind == 0 ? [.post, .head, .patch] : [.post, .patch, .head, .patch]))
-    }
-
-    @Test func anExpiredUploadThatMayBeCompleteIsAskedFor() async throws {
-        let server = UploadServer.with(faults: [.loseResponse]) { $0.fields = ["Upload-Limit": "max-age=0"] }
-        try await server.client().uploadPieces(content, resuming: .hastyDraft)
-        #expect(server.methods == [.post, .head, .patch])
-        #expect(server.completed == [content])
-    }
 }
