@@ -23,8 +23,8 @@ public struct TransferError: HTTPError {
     public let request: HTTPRequest.Summary?
     /// The response that the error was made from, without its body.
     public let response: HTTPResponse?
-    /// The error that caused this one, if it adds information.
-    public let underlying: (any Error)?
+    /// `nil`: the message says what is known.
+    public var underlying: (any Error)? { nil }
     /// Details about the failed call, such as its attempts.
     public var context = HTTPContext()
     /// Whether nothing was sent, because the transfer was refused first.
@@ -37,14 +37,12 @@ public struct TransferError: HTTPError {
     ///   - message: a sentence for a person, without secrets.
     ///   - request: the request. The error keeps its method and its redacted URL.
     ///   - response: the response that caused the error. Its body is left out.
-    ///   - underlying: the cause. It must contain no secrets.
     ///   - sentNothing: whether nothing was sent; by default what the code says.
     public init(
         _ code: HTTPErrorCode,
         _ message: String,
         request: HTTPRequest? = nil,
         response: HTTPResponse? = nil,
-        underlying: (any Error)? = nil,
         sentNothing: Bool? = nil
     ) {
         self.code = code
@@ -55,7 +53,6 @@ public struct TransferError: HTTPError {
             copy.body = .empty
             return copy
         }
-        self.underlying = underlying
         self.sentNothing = sentNothing ?? Self.codesBeforeSending.contains(code)
     }
 
@@ -110,12 +107,6 @@ extension HTTPErrorCode {
 }
 
 extension TransferError {
-    /// The codes with which a background transfer may end.
-    static let endsInBackground: Set<HTTPErrorCode> = [
-        .answeredByChain, .identifierInUse, .transferLost, .cancelledBySystem, .redirectedElsewhere, .insecureRedirect,
-        .unacceptedStatus,
-    ]
-
     /// A short English sentence for people.
     public var errorDescription: String? {
         switch code {

@@ -5,20 +5,8 @@ public import Interceptors
 ///
 /// Its end is delivered to the closure that ``BackgroundTransfers`` was created with, perhaps in a later launch.
 public struct BackgroundTransfer: Sendable, Hashable, Identifiable {
-    /// Names one transfer across launches.
-    public struct ID: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
-        /// The name, which you may store.
-        public let rawValue: String
-
-        /// Creates an ID from a stored name.
-        public init(rawValue: String) { self.rawValue = rawValue }
-
-        /// The name.
-        public var description: String { rawValue }
-    }
-
-    /// Names the transfer across launches.
-    public let id: ID
+    /// Names the transfer across launches. You may store it.
+    public let id: String
     /// The file that a download writes; `nil` for an upload.
     public let destination: URL?
     /// The app's own text about the transfer. It is kept on disk in plain form, so put no secret into it.
@@ -33,7 +21,7 @@ public struct BackgroundTransfer: Sendable, Hashable, Identifiable {
     ///   - destination: the file that a download writes; `nil` for an upload.
     ///   - note: the app's text about the transfer.
     ///   - attempt: the number of times that a request was prepared.
-    public init(id: ID, destination: URL?, note: String = "", attempt: Int = 1) {
+    public init(id: String, destination: URL?, note: String = "", attempt: Int = 1) {
         self.id = id
         self.destination = destination
         self.note = note
@@ -55,8 +43,7 @@ extension BackgroundTransfer {
         ///   failure, the destination holds the earlier file, if any.
         /// - After an upload, the response has up to 64 KiB of content. The content is lost if the process ends between the
         ///   system's report and the delivery.
-        /// - The error is a ``TransferError``, a `TransportError`, or a `CancellationError` after
-        ///   ``BackgroundTransfers/cancel(_:)``.
+        /// - The error is a ``TransferError``, or a `CancellationError` after ``BackgroundTransfers/cancel(_:)``.
         public let result: Result<HTTPResponse, any Error>
 
         /// Creates an end, so that a test can call the code that receives ends.

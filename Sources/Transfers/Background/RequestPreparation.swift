@@ -80,7 +80,6 @@ struct RequestPreparation: Sendable {
         }
         // Otherwise the request with the rejected token would be sent again.
         if let failure, result.isRejected, !failure.isReplayedRejection { throw failure }
-        prepared.context.capture = nil
         prepared.context.callShape = request.context.callShape
         prepared.context.responseBody = request.context.responseBody
         // They were for the call that ends here.
@@ -120,7 +119,11 @@ private final class RequestCapture: Sendable {
     /// Takes a request. Returns the response to it, or `nil` if it ends here.
     func take(_ request: HTTPRequest) -> HTTPResponse? {
         state.withLock { state in
-            if state.request == nil || state.isRejected { state.request = request }
+            if state.request == nil || state.isRejected {
+                state.request = request
+                // Otherwise this object would keep itself alive.
+                state.request?.context.capture = nil
+            }
             state.isRejected = false
             guard let rejection = state.rejection else { return nil }
             state.rejection = nil
@@ -134,21 +137,14 @@ private final class RequestCapture: Sendable {
 extension Error {
     /// Whether an interceptor made this error, or its cause, of the replayed rejection.
     fileprivate var isReplayedRejection: Bool {
-        isOrIsCausedBy { ($0 as? any HTTPError)?.response?.context.isReplayedRejection == true }
+        isOrIsCausedBy { ($0 as? any HTTPError)?.response?.context.capture != nil }
     }
 }
 
 extension HTTPContext {
     private enum CaptureKey: HTTPContextKey { static var defaultValue: RequestCapture? { nil } }
-    private enum ReplayKey: HTTPContextKey { static var defaultValue: Bool { false } }
 
-    /// On a response: it is the 401 to the earlier attempt.
-    fileprivate var isReplayedRejection: Bool {
-        get { self[ReplayKey.self] }
-        set { self[ReplayKey.self] = newValue }
-    }
-
-    /// On a request that is being prepared: where its final form goes.
+    /// On a request that is being prepared: where its final form goes. On a response: it is the 401 to the earlier attempt.
     fileprivate var capture: RequestCapture? {
         get { self[CaptureKey.self] }
         set { self[CaptureKey.self] = newValue }
@@ -164,7 +160,7 @@ private struct CapturingTransport: Transport {
         guard let capture = request.context.capture else { return try await base.send(request) }
         guard var rejection = capture.take(request) else { throw CancellationError() }
         rejection.url = request.url
-        rejection.context.isReplayedRejection = true
+        rejection.context.capture = capture
         return rejection
     }
 }

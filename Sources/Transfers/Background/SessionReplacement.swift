@@ -24,17 +24,14 @@ struct SessionReplacement: Sendable {
     ) throws(TransferError) {
         let ends = client.ends
         guard ends.count == 1, let end = ends.first as? any TLSConfiguredTransport else {
-            throw Self.refusal(of: "the client's transport (\(Self.names(ends)))")
+            let names = ends.map { "\(type(of: $0))" }.sorted().joined(separator: ", ")
+            throw Self.refusal(of: "the client's transport (\(names))")
         }
         self.fieldsOnRedirects = fieldsOnRedirects
         redaction = client.chain.redirectRedaction
         tls = end.tls
         if let settings = tls.settingsBeyondSystem { throw Self.refusal(of: "TLS settings (\(settings))") }
         if let transport = end as? URLSessionTransport { try check(transport.configured(.ephemeral)) }
-    }
-
-    private static func names(_ ends: [any Transport]) -> String {
-        ends.map { "\(type(of: $0))" }.sorted().joined(separator: ", ")
     }
 
     private static func refusal(of settings: String) -> TransferError {

@@ -142,10 +142,10 @@ extension TransferCore {
 extension TransferCore {
     private func deliver(_ record: TransferRecord, _ ending: TransferEnding) {
         let (observers, content) = state.withLock { state in
-            state.tokens[record.transferID] = nil
+            state.tokens[record.id] = nil
             return (
-                state.observers.removeValue(forKey: record.transferID) ?? [:],
-                state.contents.removeValue(forKey: record.transferID) ?? Data()
+                state.observers.removeValue(forKey: record.id) ?? [:],
+                state.contents.removeValue(forKey: record.id) ?? Data()
             )
         }
         for observer in observers.values { observer.finish() }
@@ -164,7 +164,7 @@ extension TransferCore {
     func progress(of id: BackgroundTransfer.ID) -> AsyncStream<TransferProgress> {
         let (stream, observer) = AsyncStream.makeStream(of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state -> Int? in
-            guard !state.isClosed, state.machine.records.contains(where: { $0.transferID == id && !$0.phase.isEnd })
+            guard !state.isClosed, state.machine.records.contains(where: { $0.id == id && !$0.phase.isEnd })
             else {
                 return nil
             }
@@ -211,8 +211,9 @@ extension TransferCore {
     ) async throws -> BackgroundTransfer {
         if let destination { try Self.check(destination, request) }
         let prepared = try await settings.preparation.prepare(request)
+        let id = (0..<2).map { _ in String(settings.random.next(), radix: 36) }.joined(separator: "-")
         let record = TransferRecord(
-            id: Self.newID(settings.random),
+            id: id,
             destination: destination.map { StoredPath($0) },
             note: note,
             allowsOtherOrigins: allowsOtherOrigins
@@ -227,8 +228,9 @@ extension TransferCore {
         do {
             effects = try state.withLock { state in
                 guard !state.isClosed else { throw CancellationError() }
-                if let destination = record.destination, state.machine.isDownloading(to: destination) {
-                    throw Self.busy(destination.url, request)
+                if let file = record.destination, state.machine.isDownloading(to: file) {
+                    let message = "Another transfer downloads to \(file.url.path). Cancel it, or wait for its end."
+                    throw TransferError(.downloadInProgress, message, request: request)
                 }
                 try state.machine.storage.write(record)
                 return state.machine.handle(.enqueued(record))
@@ -241,7 +243,7 @@ extension TransferCore {
         do {
             try start(record.task, request, upload)
         } catch {
-            state.withLock { _ = $0.tokens.removeValue(forKey: record.transferID) }
+            state.withLock { _ = $0.tokens.removeValue(forKey: record.id) }
             handle(.notStarted(record.task))
             throw error
         }
@@ -263,7 +265,7 @@ extension TransferCore {
                 let end = BackgroundTransfer.End(transfer: record.failedTransfer, result: .failure(failure.error))
                 guard let request = try await renewing(end) else { return handle(.notRenewed(record.task)) }
                 let rejection = failure.rejection.map { response in
-                    let token = state.withLock { $0.tokens[record.transferID] }
+                    let token = state.withLock { $0.tokens[record.id] }
                     return RequestPreparation.Rejection(response: response, token: token)
                 }
                 let prepared = try await settings.preparation.prepare(request, after: rejection)
@@ -289,7 +291,7 @@ extension TransferCore {
             // After a close, the files belong to the next launch.
             if state.isClosed { return false }
             if state.machine.isCurrent(record.task) { return true }
-            try state.machine.storage.removeUpload(of: record.transferID)
+            try state.machine.storage.removeUpload(of: record.id)
             return false
         }
     }
@@ -312,7 +314,7 @@ extension TransferCore {
             throw unsupported("An upload needs a method with content, such as PUT or POST.", request)
         }
         if let file = request.body.file { return (request, file) }
-        let file = state.withLock { $0.machine.storage.upload(of: record.transferID) }
+        let file = state.withLock { $0.machine.storage.upload(of: record.id) }
         var request = request
         // The app's content, which others mustn't read if the app has chosen a folder that they can read.
         try await request.body.write(to: file, upTo: .max, permissions: 0o600)
@@ -330,17 +332,7 @@ extension TransferCore {
         }
     }
 
-    private static func busy(_ destination: URL, _ request: HTTPRequest) -> TransferError {
-        let message = "Another transfer downloads to \(destination.path). Cancel it, or wait for its end."
-        return TransferError(.downloadInProgress, message, request: request)
-    }
-
     private func unsupported(_ message: String, _ request: HTTPRequest) -> TransferError {
         TransferError(.unsupported, message, request: request)
-    }
-
-    private static func newID(_ random: RandomSource) -> String {
-        let (one, two) = (random.next(), random.next())
-        return String(one, radix: 36) + "-" + String(two, radix: 36)
     }
 }

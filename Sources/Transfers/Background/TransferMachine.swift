@@ -104,7 +104,7 @@ struct TransferMachine<Storage: TransferStorage>: Sendable {
     init(_ records: [TransferRecord], in storage: Storage, maxAttempts: Int) {
         self.storage = storage
         self.maxAttempts = maxAttempts
-        for record in records { entries[record.transferID] = Entry(record: record, isSeen: false) }
+        for record in records { entries[record.id] = Entry(record: record, isSeen: false) }
     }
 
     /// The transfers whose end wasn't delivered yet, ordered by ID.
@@ -137,7 +137,7 @@ struct TransferMachine<Storage: TransferStorage>: Sendable {
         case .listed(let tasks, let isFinal):
             for task in tasks { match(task) }
             if isFinal { endLost() }
-        case .enqueued(let record): entries[record.transferID] = Entry(record: record, isSeen: true)
+        case .enqueued(let record): entries[record.id] = Entry(record: record, isSeen: true)
         case .started(let task): start(task)
         case .notStarted(let task): if let record = record(of: task) { forget(record) }
         case .notRenewed(let task): if let record = record(of: task) { giveUpRenewal(record) }
@@ -202,7 +202,7 @@ extension TransferMachine {
 
     private mutating func endLost() {
         forgotten = nil
-        for record in records where isCurrent(record.task) && entries[record.transferID]?.isSeen == false {
+        for record in records where isCurrent(record.task) && entries[record.id]?.isSeen == false {
             giveUpRenewal(record)
         }
     }
@@ -259,7 +259,7 @@ extension TransferMachine {
         var record = record
         record.attempt += 1
         record.phase = .renewing(failure)
-        entries[record.transferID] = Entry(record: record, isSeen: true, isRenewing: true)
+        entries[record.id] = Entry(record: record, isSeen: true, isRenewing: true)
         write(record)
         effects.append(.renew(record, failure))
     }
@@ -267,26 +267,26 @@ extension TransferMachine {
     private mutating func end(_ record: TransferRecord, _ ending: TransferEnding) {
         var record = record
         record.phase = .ended(ending)
-        entries[record.transferID]?.isRenewing = false
+        entries[record.id]?.isRenewing = false
         write(record)
         deliver(record, ending)
     }
 
     /// Delivers an end unless that has begun, whatever comes first: the launch or the session's report.
     private mutating func deliver(_ record: TransferRecord, _ ending: TransferEnding) {
-        guard entries[record.transferID]?.isDelivering == false else { return }
-        entries[record.transferID]?.isDelivering = true
+        guard entries[record.id]?.isDelivering == false else { return }
+        entries[record.id]?.isDelivering = true
         effects.append(.deliver(record, ending))
     }
 
     private mutating func forget(_ record: TransferRecord) {
-        entries[record.transferID] = nil
-        forgotten?.insert(record.transferID)
+        entries[record.id] = nil
+        forgotten?.insert(record.id)
         if let failure = failure(of: { try $0.remove(record) }) { effects.append(.report(failure)) }
     }
 
     private mutating func write(_ record: TransferRecord) {
-        entries[record.transferID]?.record = record
+        entries[record.id]?.record = record
         if let failure = failure(of: { try $0.write(record) }) { effects.append(.report(failure)) }
     }
 

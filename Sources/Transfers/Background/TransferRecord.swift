@@ -7,7 +7,7 @@ struct TransferTask: Sendable, Hashable {
     let attempt: Int
 
     /// The text that identifies the task in a later launch.
-    var text: String { "\(id.rawValue) \(attempt)" }
+    var text: String { "\(id) \(attempt)" }
 }
 
 extension TransferTask {
@@ -15,7 +15,7 @@ extension TransferTask {
     init?(text: String?) {
         let parts = (text ?? "").split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, let attempt = Int(parts[1]) else { return nil }
-        self.init(id: BackgroundTransfer.ID(rawValue: String(parts[0])), attempt: attempt)
+        self.init(id: String(parts[0]), attempt: attempt)
     }
 }
 
@@ -41,17 +41,16 @@ struct TransferRecord: Codable, Sendable, Hashable {
     var attempt = 1
     var phase = Phase.enqueued
 
-    var transferID: BackgroundTransfer.ID { BackgroundTransfer.ID(rawValue: id) }
-    var task: TransferTask { TransferTask(id: transferID, attempt: attempt) }
+    var task: TransferTask { TransferTask(id: id, attempt: attempt) }
     var isDownload: Bool { destination != nil }
 
     var transfer: BackgroundTransfer {
-        BackgroundTransfer(id: transferID, destination: destination?.url, note: note, attempt: attempt)
+        BackgroundTransfer(id: id, destination: destination?.url, note: note, attempt: attempt)
     }
 
     /// The transfer at the failure before this attempt.
     var failedTransfer: BackgroundTransfer {
-        BackgroundTransfer(id: transferID, destination: destination?.url, note: note, attempt: attempt - 1)
+        BackgroundTransfer(id: id, destination: destination?.url, note: note, attempt: attempt - 1)
     }
 }
 
@@ -125,12 +124,7 @@ struct TransferFailure: Codable, Sendable, Hashable {
         self.init(error?.code ?? code, error?.message ?? message)
     }
 
-    /// The failure as an error. `TransportError` unless only this module has the code.
-    var error: any Error {
-        let code = HTTPErrorCode(rawValue: code)
-        guard TransferError.endsInBackground.contains(code) else { return TransportError(code, message) }
-        return TransferError(code, message, response: response?.response())
-    }
+    var error: TransferError { TransferError(HTTPErrorCode(rawValue: code), message, response: response?.response()) }
 
     /// The 401 that refused the credential, if that was the failure. Another origin didn't get the credential.
     var rejection: HTTPResponse? {

@@ -67,7 +67,7 @@ import Testing
         let transfers = try world.launch()
         try await transfers.download(request(), to: world.file)
         let end = await world.ends.reached(1)[0]
-        #expect((end.failure as? TransportError)?.code == .truncated)
+        #expect((end.failure as? TransferError)?.code == .truncated)
         #expect(world.content == nil)
     }
 

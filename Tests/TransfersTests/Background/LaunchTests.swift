@@ -65,7 +65,7 @@ import Testing
         var record = TransferRecord.download()
         record.attempt = 2
         var world = ProcessWorld(FakeDisk(records: ["a": record]))
-        let other = ListedTask(number: 3, task: TransferTask(id: record.transferID, attempt: attempt), state: state)
+        let other = ListedTask(number: 3, task: TransferTask(id: record.id, attempt: attempt), state: state)
         world.handle(.listed([other], isFinal: true))
         #expect(world.cancelledNumbers == [3])
         #expect(world.resumedNumbers.isEmpty && world.cancelled.isEmpty)

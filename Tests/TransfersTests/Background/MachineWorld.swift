@@ -149,7 +149,7 @@ struct ProcessWorld {
     mutating func deliverNext() {
         guard !undelivered.isEmpty else { return }
         storage.delivered += 1
-        handle(.delivered(BackgroundTransfer.ID(rawValue: undelivered.removeFirst())))
+        handle(.delivered(undelivered.removeFirst()))
     }
 
     /// The session lists its tasks for the callers that wait.

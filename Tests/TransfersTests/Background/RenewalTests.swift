@@ -224,8 +224,8 @@ import Testing
     /// The renewal of a machine, in every order of the events that can come with it.
     @Test func everyOrderOfARenewalEndsOnce() {
         let (first, second) = (
-            TransferTask(id: BackgroundTransfer.ID(rawValue: "a"), attempt: 1),
-            TransferTask(id: BackgroundTransfer.ID(rawValue: "a"), attempt: 2)
+            TransferTask(id: "a", attempt: 1),
+            TransferTask(id: "a", attempt: 2)
         )
         let file = receivedFile
         let events: [TransferEvent] = [

@@ -190,7 +190,7 @@ private final class LastingSession: BackgroundSession {
     @Test(arguments: ["", "x", "x ", " 1", "x y", "x 1 2", "x 9223372036854775808"])
     func textsOfForeignTasksAreRecognized(text: String) {
         #expect(TransferTask(text: text) == nil)
-        let task = TransferTask(id: BackgroundTransfer.ID(rawValue: "x"), attempt: 3)
+        let task = TransferTask(id: "x", attempt: 3)
         #expect(TransferTask(text: task.text) == task && TransferTask(text: nil) == nil)
     }
 }

@@ -69,7 +69,7 @@ extension SystemSessionTests {
         var world = ProcessWorld(FakeDisk(), maxAttempts: 2)
         world.enqueue(.download())
         world.handle(.invalidated(.lost))
-        #expect(world.renewals == [TransferTask(id: TransferRecord.download().transferID, attempt: 2)])
+        #expect(world.renewals == [TransferTask(id: TransferRecord.download().id, attempt: 2)])
         // The session takes no task any more.
         world.handle(.notRenewed(world.renewals.removeFirst()))
         #expect(world.ends.map(\.ending) == [.failed(.lost)])

@@ -192,7 +192,7 @@ import Testing
     }
 
     @Test func eventsOfUnknownTasksAreReportedAndChangeNothing() {
-        let foreign = TransferTask(id: BackgroundTransfer.ID(rawValue: "x"), attempt: 1)
+        let foreign = TransferTask(id: "x", attempt: 1)
         let events: [TransferEvent] = [
             .progressed(foreign), .downloaded(foreign, .status(200), Self.file), .cancelled(foreign.id),
             .completed(foreign, .status(200), failure: nil), .delivered(foreign.id), .notRenewed(foreign),

@@ -69,7 +69,7 @@ private struct Simulation {
         switch Int.random(in: 0..<20, using: &random) {
         case 0...3: enqueue()
         case 4...10: endTask()
-        case 11: if let id = enqueued.randomElement(using: &random) { world.handle(.cancelled(.init(rawValue: id))) }
+        case 11: if let id = enqueued.randomElement(using: &random) { world.handle(.cancelled(id)) }
         case 12...15: deliver()
         case 16: renew()
         case 17: relaunch()
@@ -106,7 +106,7 @@ private struct Simulation {
     private mutating func endTask() {
         tasks.subtract(world.cancelled)
         guard let task = tasks.sorted(by: { $0.text < $1.text }).randomElement(using: &random) else { return }
-        let isUpload = world.machine.records.first { $0.transferID == task.id }.map { !$0.isDownload } ?? false
+        let isUpload = world.machine.records.first { $0.id == task.id }.map { !$0.isDownload } ?? false
         let status = random.oneOf([200, 200, 200, 204, 401, 404])
         switch Int.random(in: 0..<8, using: &random) {
         case 0: world.handle(.progressed(task))
