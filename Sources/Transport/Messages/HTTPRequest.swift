@@ -109,7 +109,7 @@ extension HTTPRequest {
 
     /// Throws if this request is malformed, whether or not its context forbids sending.
     package func validateForm() throws {
-        if PlainTarget(url) == nil { try validateURL() }
+        if url.usualOrigin == nil { try validateURL() }
         guard ASCII.isToken(method.rawValue) else {
             throw failure(.invalidRequest, "The method is not a token (RFC 9110 §9.1).")
         }
@@ -164,10 +164,7 @@ extension URL {
     }
 }
 
-extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible {
+extension HTTPRequest: CustomStringConvertible {
     /// Method and URL on one line, with secrets in the URL redacted.
     public var description: String { PrintableText.line("\(method) \(Redaction.standard.string(for: url))") }
-
-    /// Equal to ``description``, so that no secret is printed by accident.
-    public var debugDescription: String { description }
 }

@@ -24,21 +24,18 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
         self.port = url.port ?? defaultPort
     }
 
-    /// `nil` unless the URL has the usual spelling and no port.
+    /// `nil` unless the URL has the usual spelling.
     private init?(usual url: String) {
         var url = url
-        let found = url.withUTF8 { bytes -> (origin: UsualOrigin, host: String)? in
-            guard let origin = UsualOrigin(bytes) else { return nil }
-            let end = origin.host.upperBound
-            guard end == bytes.count || bytes[end] == UInt8(ascii: "/") || bytes[end] == UInt8(ascii: "?") else {
-                return nil
+        let found = url.withUTF8 { bytes in
+            UsualOrigin(bytes).map { origin in
+                (origin, String(decoding: UnsafeBufferPointer(rebasing: bytes[origin.host]), as: UTF8.self))
             }
-            return (origin, String(decoding: UnsafeBufferPointer(rebasing: bytes[origin.host]), as: UTF8.self))
         }
-        guard let found else { return nil }
-        scheme = found.origin.isSecure ? "https" : "http"
-        host = found.host
-        port = found.origin.port
+        guard let (origin, host) = found else { return nil }
+        scheme = origin.isSecure ? "https" : "http"
+        self.host = host
+        port = origin.port
     }
 
     private static func host(of url: URL) -> String? {
@@ -50,4 +47,15 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
 
     /// The origin as text, such as `https://example.com:443`.
     public var description: String { "\(scheme)://\(host):\(port)" }
+}
+
+extension URL {
+    /// The origin if it has the usual spelling, read in one pass. Asking `URL` for its parts would create a string for each.
+    var usualOrigin: UsualOrigin? {
+        var text = absoluteString
+        return text.withUTF8 { UsualOrigin($0) }
+    }
+
+    /// Whether the scheme is https.
+    var isHTTPS: Bool { usualOrigin?.isSecure ?? (scheme?.lowercased() == "https") }
 }

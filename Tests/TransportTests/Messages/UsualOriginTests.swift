@@ -1,17 +1,18 @@
 import Foundation
+import InterceptorsSyntax
 import InterceptorsTestSupport
 import Testing
 
 @testable import InterceptorsTransport
 
-@Suite(.againstHanging) struct PlainTargetTests {
+@Suite(.againstHanging) struct UsualOriginTests {
     @Test(arguments: [
         ("http://a.example", false), ("https://a.example/x?y=:0#z", true), ("https://1.2.3.4:65535/", true),
         ("http://a-b.example:1", false), ("https://a?x", true), ("http://a#x", false),
     ])
     func aPlainURLIsReadAtOnce(url: String, isTLS: Bool) throws {
         let url = try #require(URL(string: url))
-        #expect(PlainTarget(url)?.isTLS == isTLS)
+        #expect(url.usualOrigin?.isSecure == isTLS)
         #expect(url.isHTTPS == isTLS)
     }
 
@@ -22,7 +23,7 @@ import Testing
     ])
     func anyOtherIsLeftToTheParser(url: String) throws {
         let url = try #require(URL(string: url))
-        #expect(PlainTarget(url) == nil)
+        #expect(url.usualOrigin == nil)
     }
 
     @Test func aSchemeInCapitalsIsTheSame() throws {
@@ -40,11 +41,11 @@ import Testing
             let text = (0..<Int.random(in: 1..<8, using: &generator))
                 .map { _ in pieces.randomElement(using: &generator) ?? "" }.joined()
             guard let url = URL(string: (Bool.random(using: &generator) ? "http://" : "") + text),
-                let target = PlainTarget(url)
+                let origin = url.usualOrigin
             else { continue }
-            #expect(url.scheme == (target.isTLS ? "https" : "http"), "\(url)")
+            #expect(url.scheme == (origin.isSecure ? "https" : "http"), "\(url)")
             #expect(url.host()?.isEmpty == false && url.user() == nil && url.password() == nil, "\(url)")
-            #expect(url.port.map { 1...65_535 ~= $0 } ?? true, "\(url)")
+            #expect(url.port.map { 1...65_535 ~= $0 && $0 == origin.port } ?? true, "\(url)")
         }
     }
 }
