@@ -5,24 +5,10 @@ package enum ContentDisposition {
     /// `filename*`, which names its encoding, takes precedence (§4.3). Of several parameters with one name, the first counts.
     package static func filename(in value: String) -> String? {
         var cursor = FieldCursor(value)
-        var (usual, extended): (String?, String?)
         _ = cursor.takeWhile { $0 != UInt8(ascii: ";") }
-        while cursor.take(";") {
-            cursor.skipWhitespace()
-            let name = cursor.takeLowercasedToken()
-            if cursor.takeEquals(), let text = text(&cursor) {
-                if name == "filename" { usual = usual ?? text }
-                if name == "filename*" { extended = extended ?? decoded(text) }
-            }
-            _ = cursor.takeWhile { $0 != UInt8(ascii: ";") }
-        }
-        return (extended ?? usual).flatMap(withoutPath)
-    }
-
-    /// A quoted-string, or everything up to the next semicolon, because many servers don't quote spaces.
-    private static func text(_ cursor: inout FieldCursor) -> String? {
-        if let quoted = cursor.takeQuotedString() { return String(decoding: quoted, as: UTF8.self) }
-        return String(decoding: cursor.takeWhile { $0 != UInt8(ascii: ";") }, as: UTF8.self)
+        let parameters = cursor.takeParameters()
+        let extended = parameters.lazy.filter { $0.name == "filename*" }.compactMap { decoded($0.value) }.first
+        return (extended ?? parameters.first { $0.name == "filename" }?.value).flatMap(withoutPath)
     }
 
     /// The text of an extended value, such as `UTF-8'en'%E2%82%AC` (RFC 8187 §3.2.1).

@@ -42,9 +42,6 @@ package struct FieldCursor {
 
     package mutating func takeToken() -> ArraySlice<UInt8> { takeWhile { ASCII.isToken($0) } }
 
-    /// Takes all letters up to the first other byte; in lower case.
-    package mutating func takeWord() -> String { Self.lowercased(takeWhile { ASCII.lowercased($0) &- 0x61 < 26 }) }
-
     /// Takes a token; in lower case, and empty if no token comes next.
     package mutating func takeLowercasedToken() -> String { Self.lowercased(takeToken()) }
 
@@ -97,6 +94,27 @@ package struct FieldCursor {
         if peek == UInt8(ascii: "\"") { return takeQuotedString().map { String(decoding: $0, as: UTF8.self) } }
         let token = takeToken()
         return token.isEmpty ? nil : String(decoding: token, as: UTF8.self)
+    }
+
+    /// Takes the rest as parameters, each after a semicolon (RFC 9110 §5.6.6), with names in lower case.
+    ///
+    /// A value without quotes ends at the next semicolon, because many servers don't quote spaces.
+    package mutating func takeParameters() -> [(name: String, value: String)] {
+        var parameters: [(name: String, value: String)] = []
+        while take(";") {
+            skipWhitespace()
+            let name = takeLowercasedToken()
+            if takeEquals() {
+                let value = takeQuotedString() ?? Self.trimmed(takeWhile { $0 != UInt8(ascii: ";") })
+                parameters.append((name, String(decoding: value, as: UTF8.self)))
+            }
+            _ = takeWhile { $0 != UInt8(ascii: ";") }
+        }
+        return parameters
+    }
+
+    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        bytes.prefix((bytes.lastIndex { $0 != 0x20 && $0 != 0x09 } ?? bytes.startIndex - 1) + 1 - bytes.startIndex)
     }
 
     /// Skips whitespace. Returns whether the value or the member of a list ends there.

@@ -23,6 +23,8 @@ private struct Indenter {
     private var depth = 0
     private var objects: UInt64 = 0
     private var isAfterValue = false
+    /// Whether a bracket was opened, and nothing came since.
+    private var isEmpty = false
     private(set) var output: [UInt8] = []
 
     init(_ bytes: [UInt8]) {
@@ -40,27 +42,38 @@ private struct Indenter {
     }
 
     private mutating func step() -> Bool {
-        switch bytes[position] {
-        case let byte where Self.isSpace(byte):
-            position += 1
-            return true
-        case UInt8(ascii: "{"), UInt8(ascii: "["): return open()
-        case UInt8(ascii: "}"), UInt8(ascii: "]"): return close()
+        let byte = bytes[position]
+        switch byte {
+        case _ where Self.isSpace(byte): position += 1
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            guard depth < JSONIndentation.deepest, beginValue() else { return false }
+            let bit: UInt64 = 1 << UInt64(depth)
+            objects = byte == UInt8(ascii: "{") ? objects | bit : objects & ~bit
+            depth += 1
+            isEmpty = true
+            take()
+        case UInt8(ascii: "}"), UInt8(ascii: "]"):
+            guard isAfterValue || isEmpty, depth > 0, isInObject == (byte == UInt8(ascii: "}")) else { return false }
+            depth -= 1
+            if !isEmpty { breakLine() }
+            (isAfterValue, isEmpty) = (true, false)
+            take()
         case UInt8(ascii: ","):
-            guard depth > 0, isAfterValue else { return false }
+            guard isAfterValue, depth > 0 else { return false }
             take()
             breakLine()
             isAfterValue = false
-            return true
         case UInt8(ascii: ":"):
-            guard isInObject, isAfterValue else { return false }
+            guard isAfterValue, isInObject else { return false }
             take()
             output.append(0x20)
             isAfterValue = false
-            return true
-        case UInt8(ascii: "\""): return beginValue() && string()
-        default: return beginValue() && scalar()
+        default:
+            guard beginValue() else { return false }
+            isAfterValue = true
+            return byte == UInt8(ascii: "\"") ? string() : scalar()
         }
+        return true
     }
 
     private var isInObject: Bool { depth > 0 && objects >> UInt64(depth - 1) & 1 == 1 }
@@ -76,41 +89,10 @@ private struct Indenter {
     }
 
     private mutating func beginValue() -> Bool {
-        guard isAfterValue else { return true }
         // Values need a comma between them, except at the top level, where another value may follow.
-        guard depth == 0 else { return false }
-        breakLine()
-        isAfterValue = false
-        return true
-    }
-
-    private mutating func open() -> Bool {
-        guard beginValue(), depth < JSONIndentation.deepest else { return false }
-        let isObject = bytes[position] == UInt8(ascii: "{")
-        take()
-        let bit: UInt64 = 1 << UInt64(depth)
-        objects = isObject ? objects | bit : objects & ~bit
-        depth += 1
-        while position < bytes.count, Self.isSpace(bytes[position]) { position += 1 }
-        guard position < bytes.count else { return false }
-        if bytes[position] == UInt8(ascii: "}") || bytes[position] == UInt8(ascii: "]") { return closeEmpty() }
-        breakLine()
-        return true
-    }
-
-    private mutating func close() -> Bool {
-        guard depth > 0, isAfterValue, isInObject == (bytes[position] == UInt8(ascii: "}")) else { return false }
-        depth -= 1
-        breakLine()
-        take()
-        return true
-    }
-
-    private mutating func closeEmpty() -> Bool {
-        guard isInObject == (bytes[position] == UInt8(ascii: "}")) else { return false }
-        depth -= 1
-        take()
-        isAfterValue = true
+        guard !isAfterValue || depth == 0 else { return false }
+        if isAfterValue || isEmpty { breakLine() }
+        (isAfterValue, isEmpty) = (false, false)
         return true
     }
 
@@ -122,13 +104,11 @@ private struct Indenter {
         guard end < bytes.count else { return false }
         output += bytes[position...end]
         position = end + 1
-        isAfterValue = true
         return true
     }
 
     private mutating func scalar() -> Bool {
         repeat { take() } while position < bytes.count && !Self.endsScalar(bytes[position])
-        isAfterValue = true
         return true
     }
 

@@ -86,8 +86,14 @@ struct StructuredField {
         switch first {
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return number()
         case UInt8(ascii: "\""): return string()
-        case UInt8(ascii: ":"): return bytes()
-        case UInt8(ascii: "?"): return boolean()
+        case UInt8(ascii: ":"):
+            cursor.advance()
+            _ = cursor.takeWhile { ASCII.isAlphanumeric($0) || "+/=".utf8.contains($0) }
+            return cursor.take(":") ? .other : nil
+        case UInt8(ascii: "?"):
+            cursor.advance()
+            if cursor.take("1") { return .boolean(true) }
+            return cursor.take("0") ? .boolean(false) : nil
         case UInt8(ascii: "@"):
             cursor.advance()
             if case .integer = number() { return .other }
@@ -95,7 +101,10 @@ struct StructuredField {
         case UInt8(ascii: "%"):
             cursor.advance()
             return string()
-        default: return token()
+        case _ where ASCII.lowercased(first) &- 0x61 < 26 || first == UInt8(ascii: "*"):
+            _ = cursor.takeWhile { ASCII.isToken($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "/") }
+            return .other
+        default: return nil
         }
     }
 
@@ -124,26 +133,6 @@ struct StructuredField {
             }
         }
         return nil
-    }
-
-    private mutating func bytes() -> Value? {
-        guard cursor.take(":") else { return nil }
-        _ = cursor.takeWhile { ASCII.isAlphanumeric($0) || "+/=".utf8.contains($0) }
-        return cursor.take(":") ? .other : nil
-    }
-
-    private mutating func boolean() -> Value? {
-        guard cursor.take("?") else { return nil }
-        if cursor.take("1") { return .boolean(true) }
-        return cursor.take("0") ? .boolean(false) : nil
-    }
-
-    private mutating func token() -> Value? {
-        guard let first = cursor.peek, ASCII.lowercased(first) &- 0x61 < 26 || first == UInt8(ascii: "*") else {
-            return nil
-        }
-        _ = cursor.takeWhile { ASCII.isToken($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "/") }
-        return .other
     }
 
     private mutating func skipSpaces() { _ = cursor.takeWhile { $0 == UInt8(ascii: " ") } }

@@ -8,12 +8,10 @@ package struct MediaType {
     private let parameters: [(name: String, value: String)]
 
     package init(_ text: String) {
-        let parts = Self.split(Array(text.utf8))
-        essence = parts.first.map(Self.trimmed)?.lowercased() ?? ""
-        parameters = parts.dropFirst().compactMap { part in
-            guard let sign = part.firstIndex(of: UInt8(ascii: "=")) else { return nil }
-            return (Self.trimmed(part[..<sign]).lowercased(), Self.unquoted(part[(sign + 1)...]))
-        }
+        var cursor = FieldCursor(text)
+        let essence = String(decoding: cursor.takeWhile { $0 != UInt8(ascii: ";") }, as: UTF8.self)
+        self.essence = essence.trimmingCharacters(in: .whitespaces).lowercased()
+        parameters = cursor.takeParameters()
     }
 
     /// Whether content of this type may be JSON, such as `application/problem+json` and `application/x-amz-json-1.1`.
@@ -32,51 +30,11 @@ package struct MediaType {
 
     /// A value of `Content-Type` without the boundary, which differs in each request.
     package static func withoutBoundary(_ text: String) -> String {
-        guard MediaType(text).boundary != nil else { return text }
-        let parts = split(Array(text.utf8)).filter { part in
-            let name = part.prefix { $0 != UInt8(ascii: "=") }
-            return name.count == part.count || trimmed(name).lowercased() != "boundary"
-        }
-        return parts.map(trimmed).joined(separator: "; ")
+        let type = MediaType(text)
+        guard type.boundary != nil else { return text }
+        let kept = type.parameters.filter { $0.name != "boundary" }.map { "; \($0.name)=\($0.value)" }
+        return type.essence + kept.joined()
     }
 
     package func parameter(_ name: String) -> String? { parameters.first { $0.name == name }?.value }
-
-    /// The parts between semicolons that aren't in a quoted string.
-    private static func split(_ text: [UInt8]) -> [ArraySlice<UInt8>] {
-        var parts: [ArraySlice<UInt8>] = []
-        var (start, index, isQuoted) = (0, 0, false)
-        while index < text.count {
-            switch text[index] {
-            case UInt8(ascii: "\""): isQuoted.toggle()
-            case UInt8(ascii: "\\") where isQuoted: index += 1
-            case UInt8(ascii: ";") where !isQuoted:
-                parts.append(text[start..<index])
-                start = index + 1
-            default: break
-            }
-            index += 1
-        }
-        return parts + [text[start...]]
-    }
-
-    private static func trimmed(_ text: ArraySlice<UInt8>) -> String {
-        String(decoding: text, as: UTF8.self).trimmingCharacters(in: .whitespaces)
-    }
-
-    private static func unquoted(_ text: ArraySlice<UInt8>) -> String {
-        let text = trimmed(text)
-        guard text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") else { return text }
-        var result = ""
-        var isEscaped = false
-        for character in text.dropFirst().dropLast() {
-            if character == "\\", !isEscaped {
-                isEscaped = true
-            } else {
-                result.append(character)
-                isEscaped = false
-            }
-        }
-        return result
-    }
 }

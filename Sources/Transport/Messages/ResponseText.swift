@@ -31,15 +31,9 @@ extension HTTPResponse {
 
     /// The encoding named by the `charset` parameter (RFC 9110 §8.3.2).
     package static func encoding(of contentType: String) -> String.Encoding? {
-        for parameter in contentType.split(separator: ";").dropFirst() {
-            let parts = parameter.split(separator: "=", maxSplits: 1)
-            guard parts.count == 2, parts[0].trimmingCharacters(in: .whitespaces).lowercased() == "charset" else {
-                continue
-            }
-            let name = parts[1].trimmingCharacters(in: CharacterSet(charactersIn: " \t\"'"))
-            return encodings[name.lowercased()]
-        }
-        return nil
+        // Some servers write single quotes.
+        let name = MediaType(contentType).parameter("charset")?.filter { $0 != "'" }
+        return name.flatMap { encodings[$0.lowercased()] }
     }
 
     // IANA's names, and the aliases that servers send. Without a mark, big endian is the default (RFC 2781 §4.3).
