@@ -41,7 +41,10 @@ enum ErrorSentence {
         switch code {
         case .offline: offline
         case .cannotFindHost, .cannotConnect: unreachable
-        case .tlsFailed: insecure
+        case .tlsFailed, .notACertificate, .notAPrivateKey, .keyMismatch, .notAnIdentity, .wrongPassword, .invalidPin,
+            .invalidHostPattern, .invalidPublicKey, .pinsUnavailable, .pinsNotSigned, .pinsExpired, .pinsOutdated,
+            .pinsLackHost, .pinsNotSaved, .malformed:
+            insecure
         case .connectionLost, .truncated: "The connection to the server was lost."
         case .invalidResponse, .bodyTooLarge: unreadable
         case .unreadableFile: "The file can't be read."

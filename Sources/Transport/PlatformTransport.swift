@@ -43,7 +43,7 @@ public struct PlatformTransport: Transport {
         loadCurl: @escaping CurlLibrary.Loader,
         findSubstitute: () -> (any CurlSubstitute.Type)? = { linkedSubstitute }
     ) {
-        if tls.whatURLSessionOnLinuxCannotDo == nil {
+        if tls.settingsBeyondSystem == nil {
             do {
                 try loadCurl()
             } catch {
@@ -55,10 +55,7 @@ public struct PlatformTransport: Transport {
                 }
             }
         }
-        var configuration = CurlTransport.Configuration()
-        configuration.tls = tls
-        configuration.timeouts = timeouts
-        base = CurlTransport(configuration, load: loadCurl)
+        base = CurlTransport(CurlTransport.Configuration(tls: tls, timeouts: timeouts), load: loadCurl)
     }
 
     /// `URLSessionTransport`, if the program has its module. Found by its name, because this module can't depend on that one.

@@ -27,5 +27,22 @@ package struct Stopwatch: Sendable {
         return Stopwatch(elapsed: { start.duration(to: clock.now) }, sleep: sleep, isTheSystems: isTheSystems)
     }
 
-    func sleep(for duration: Duration) async throws { try await sleep(elapsed() + duration) }
+    /// Runs an operation, and throws an error if it hasn't ended at a time after the start; `nil` for no limit.
+    func bounded<Value: Sendable>(
+        by limit: Duration?,
+        _ late: TransportError,
+        _ operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard let limit else { return try await operation() }
+        return try await withThrowingTaskGroup(of: Value.self) { [sleep] group in
+            group.addTask { try await operation() }
+            group.addTask {
+                try await sleep(limit)
+                throw late
+            }
+            defer { group.cancelAll() }
+            guard let first = try await group.next() else { throw CancellationError() }
+            return first
+        }
+    }
 }

@@ -42,7 +42,7 @@ extension HTTPErrorCode {
     public static let invalidRequest = Self(rawValue: "invalidRequest")
     /// `TransportError`: the URL isn't an absolute http or https URL with a host.
     public static let unsupportedURL = Self(rawValue: "unsupportedURL")
-    /// `TransportError`, `TLSConfigurationError`, `AuthenticationError`, `TransferError`: the transport, the platform or
+    /// `TransportError`, `AuthenticationError`, `TransferError`: the transport, the platform or
     /// the system's cryptography can't do what the request or the settings demand, so the request isn't sent.
     public static let unsupported = Self(rawValue: "unsupported")
     /// `TransportError`: the request's context forbids sending (``HTTPContext/sendingForbidden``), and nothing was sent.
@@ -77,7 +77,7 @@ extension HTTPErrorCode {
     /// `TransportError`: the source of a body failed with an error that is about another request. ``HTTPError/underlying`` is that
     /// error.
     public static let bodySourceFailed = Self(rawValue: "bodySourceFailed")
-    /// `TransportError`, `TLSConfigurationError`: a file is missing, isn't a regular file, or can't be read.
+    /// `TransportError`: a file is missing, isn't a regular file, or can't be read.
     public static let unreadableFile = Self(rawValue: "unreadableFile")
     /// `TransportError`: a file can't be written, for example because its folder is missing or the disk is full.
     public static let unwritableFile = Self(rawValue: "unwritableFile")

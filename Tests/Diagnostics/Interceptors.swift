@@ -96,7 +96,7 @@ let clients = [
     Client(
         baseURL: url,
         interceptors: [],
-        transport: .curl(tls: .system, timeouts: Timeouts(), versions: .http1, proxy: .none, time: .system)
+        transport: CurlTransport(tls: .system, timeouts: Timeouts(), versions: .http1, proxy: .none, time: .system)
     ),
 ]
 

@@ -51,8 +51,8 @@ import Glibc
     @Test(.againstHanging)
     func fifoInThePlaceOfACertificateAKeyOrAPinListIsRefused() throws {
         let url = try fifo("fifo")
-        #expect(throws: TLSConfigurationError.self) { try TLSCertificate.all(in: url) }
-        #expect(throws: TLSConfigurationError.self) { try ClientIdentity(certificate: url, privateKey: url) }
+        #expect(throws: TransportError.self) { try TLSCertificate.all(in: url) }
+        #expect(throws: TransportError.self) { try ClientIdentity(certificate: url, privateKey: url) }
         #expect(PinListFile(url: url).read(keys: []) == nil)
     }
 }

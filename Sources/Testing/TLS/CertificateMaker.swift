@@ -28,8 +28,8 @@ struct CertificateMaker {
         return names.isEmpty ? usages : usages + [(COSSL_NID_subject_alt_name, names.joined(separator: ","))]
     }
 
-    static var failure: TLSConfigurationError {
-        TLSConfigurationError(.unsupported, "OpenSSL can't make it: \(OpenSSLLibrary.takeError()).")
+    static var failure: TransportError {
+        TransportError(.unsupported, "OpenSSL can't make it: \(OpenSSLLibrary.takeError()).")
     }
 
     static func newKey() throws -> OpenSSLObject {

@@ -21,7 +21,7 @@ extension MockServer {
     ///   - keptBodyLimit: the number of content bytes kept in ``Request/body``, 64 MiB by default; further bytes are only
     ///     counted.
     ///   - time: its clock measures the pauses in responses.
-    /// - Throws: an error that says what the system refused, a socket or a thread, and `TLSConfigurationError` if OpenSSL can't
+    /// - Throws: an error that says what the system refused, a socket or a thread, and `TransportError` if OpenSSL can't
     ///   be used.
     public convenience init(
         tls identity: TestIdentity,

@@ -21,7 +21,7 @@ public struct TestAuthority: Sendable {
 
     /// Creates a self-signed root.
     ///
-    /// - Throws: `TLSConfigurationError` if OpenSSL can't be used.
+    /// - Throws: `TransportError` if OpenSSL can't be used.
     public init(name: String = "Test Root", validity: Range<Date>? = nil) throws {
         let key = try CertificateMaker.newKey()
         let maker = CertificateMaker(name: name, validity: validity, extensions: CertificateMaker.authority)

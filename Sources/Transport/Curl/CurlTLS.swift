@@ -232,15 +232,20 @@ private let onPlainVerify: cossl_verify_callback = { storeContext, _ in
     storeContext.map(verifyAsLibcurlSays) == true ? 1 : 0
 }
 
-private let onVerify: cossl_verify_callback = { storeContext, argument in
-    guard let storeContext, let argument else { return 0 }
-    return Unmanaged<CurlHandshake>.fromOpaque(argument).takeUnretainedValue().verify(storeContext, isProxy: false)
-        ? 1 : 0
-}
+private let onVerify: cossl_verify_callback = { verify($0, $1, isProxy: false) }
 
-private let onVerifyProxy: cossl_verify_callback = { storeContext, argument in
-    guard let storeContext, let argument else { return 0 }
-    return Unmanaged<CurlHandshake>.fromOpaque(argument).takeUnretainedValue().verify(storeContext, isProxy: true)
-        ? 1 : 0
+private let onVerifyProxy: cossl_verify_callback = { verify($0, $1, isProxy: true) }
+
+private func verify(
+    _ storeContext: UnsafeMutableRawPointer?,
+    _ handshake: UnsafeMutableRawPointer?,
+    isProxy: Bool
+) -> Int32 {
+    guard let storeContext, let handshake else { return 0 }
+    let isVerified = Unmanaged<CurlHandshake>.fromOpaque(handshake).takeUnretainedValue().verify(
+        storeContext,
+        isProxy: isProxy
+    )
+    return isVerified ? 1 : 0
 }
 #endif

@@ -187,8 +187,6 @@ public final class CurlTransport: Transport {
         package var proxy = Proxy.environment
         package var connectionLimits = ConnectionLimits()
         package var time = TimeSource.system
-
-        package init() {}
     }
 
     private let configuration: Configuration
@@ -211,14 +209,16 @@ public final class CurlTransport: Transport {
         connectionLimits: ConnectionLimits = ConnectionLimits(),
         time: TimeSource = .system
     ) {
-        var configuration = Configuration()
-        configuration.tls = tls
-        configuration.timeouts = timeouts
-        configuration.versions = versions
-        configuration.proxy = proxy
-        configuration.connectionLimits = connectionLimits
-        configuration.time = time
-        self.init(configuration)
+        self.init(
+            Configuration(
+                tls: tls,
+                timeouts: timeouts,
+                versions: versions,
+                proxy: proxy,
+                connectionLimits: connectionLimits,
+                time: time
+            )
+        )
     }
 
     package convenience init(_ configuration: Configuration) { self.init(configuration, load: CurlLibrary.load) }
@@ -262,28 +262,11 @@ public final class CurlTransport: Transport {
     }
 }
 
-extension CurlTransport: TLSConfiguredTransport {
-    package var tls: TLSConfiguration { configuration.tls }
+extension CurlTransport.Configuration {
+    package init(tls: TLSConfiguration = .system) { self.init(tls: tls, timeouts: Timeouts()) }
 }
 
-extension Transport where Self == CurlTransport {
-    /// Sends over the network with the system's libcurl: see ``CurlTransport``, and its initialiser for the parameters.
-    public static func curl(
-        tls: TLSConfiguration = .system,
-        timeouts: Timeouts = Timeouts(),
-        versions: CurlTransport.Versions = .negotiated,
-        proxy: CurlTransport.Proxy = .environment,
-        connectionLimits: CurlTransport.ConnectionLimits = .init(),
-        time: TimeSource = .system
-    ) -> Self {
-        Self(
-            tls: tls,
-            timeouts: timeouts,
-            versions: versions,
-            proxy: proxy,
-            connectionLimits: connectionLimits,
-            time: time
-        )
-    }
+extension CurlTransport: TLSConfiguredTransport {
+    package var tls: TLSConfiguration { configuration.tls }
 }
 #endif

@@ -1,10 +1,10 @@
-public import Foundation
+internal import Foundation
 
 /// A public key or certificate, given by its SHA-256, that a server's verified chain must contain.
 ///
 /// ```swift
 /// let pin: CertificatePin = "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
-/// let other = try CertificatePin.publicKey(inFile: certificateURL)
+/// let other = try TLSCertificate(file: certificateURL).publicKeyPin
 /// let configured = try CertificatePin(parsing: textFromTheServer)
 /// let bundled = try CertificatePin.publicKeys(inFolder: certificatesURL)
 /// ```
@@ -26,23 +26,26 @@ public struct CertificatePin: Sendable, Hashable {
 
     let subject: Subject
     let digest: [UInt8]
-    // The text and the error of an invalid pin. Its digest is empty and so matches no certificate.
-    private let invalidText: String?
-    private let failure: TLSConfigurationError?
+    /// The digest of an invalid pin is empty and so matches no certificate.
+    private let fault: Fault?
+
+    private struct Fault: Hashable {
+        let text: String
+        let code: HTTPErrorCode
+        let message: String
+    }
 
     init(_ subject: Subject, digest: [UInt8]) {
         self.subject = subject
         self.digest = digest
-        invalidText = nil
-        failure = nil
+        fault = nil
     }
 
     /// Creates an invalid pin, with which a transport sends nothing.
-    init(invalid text: String, because failure: TLSConfigurationError) {
+    init(invalid text: String, because failure: TransportError) {
         subject = .publicKey
         digest = []
-        invalidText = text
-        self.failure = failure
+        fault = Fault(text: text, code: failure.code, message: failure.message)
     }
 
     /// Creates a pin from text known at run time.
@@ -51,7 +54,7 @@ public struct CertificatePin: Sendable, Hashable {
     /// `certificate-sha256/` and the base64 SHA-256 of a certificate's DER. libcurl's `sha256//` is accepted too, and the base64
     /// alone is the pin of a public key.
     ///
-    /// - Throws: ``TLSConfigurationError`` with ``HTTPErrorCode/invalidPin``.
+    /// - Throws: ``TransportError`` with ``HTTPErrorCode/invalidPin``.
     public init(parsing text: String) throws {
         guard let pin = Self(text: text) else { throw Self.invalid(text) }
         self = pin
@@ -80,37 +83,19 @@ public struct CertificatePin: Sendable, Hashable {
 
     /// Whether the pin is valid. Only a literal (``init(stringLiteral:)``) and the pin of a folder without certificates
     /// (``TLSConfiguration/pinned(certificatesIn:trust:)-(URL,_)``) can be invalid.
-    public var isValid: Bool { failure == nil }
+    public var isValid: Bool { fault == nil }
 
-    var literalError: TLSConfigurationError? { failure }
+    var literalError: TransportError? { fault.map { TransportError($0.code, $0.message) } }
 
-    private static func invalid(_ text: String) -> TLSConfigurationError {
-        TLSConfigurationError(
+    private static func invalid(_ text: String) -> TransportError {
+        TransportError(
             .invalidPin,
             "\(String(reflecting: text)) is no pin: write sha256/ and the base64 of the 32 bytes of a SHA-256."
         )
     }
 }
 
-extension CertificatePin {
-    /// The pin of a certificate's public key.
-    public static func publicKey(of certificate: TLSCertificate) -> Self { certificate.publicKeyPin }
-
-    /// The public key pin of the certificate in a PEM or DER file.
-    ///
-    /// - Throws: ``TLSConfigurationError``.
-    public static func publicKey(inFile file: URL) throws -> Self { try TLSCertificate(file: file).publicKeyPin }
-
-    /// The pin of one certificate. Other certificates with the same key don't match.
-    public static func certificate(_ certificate: TLSCertificate) -> Self { certificate.certificatePin }
-
-    /// The pin of the certificate in a PEM or DER file. Other certificates with the same key don't match.
-    ///
-    /// - Throws: ``TLSConfigurationError``.
-    public static func certificate(inFile file: URL) throws -> Self { try TLSCertificate(file: file).certificatePin }
-}
-
-extension CertificatePin: ExpressibleByStringLiteral, CustomStringConvertible, CustomDebugStringConvertible {
+extension CertificatePin: ExpressibleByStringLiteral, CustomStringConvertible {
     /// Creates a pin from a literal in the form of ``init(parsing:)``.
     ///
     /// A literal in another form creates a pin that isn't ``isValid``. A transport with such a pin sends nothing, and each call
@@ -125,8 +110,5 @@ extension CertificatePin: ExpressibleByStringLiteral, CustomStringConvertible, C
     }
 
     /// The pin in the form of its literal.
-    public var description: String { invalidText ?? subject.prefix + Data(digest).base64EncodedString() }
-
-    /// Equal to ``description``.
-    public var debugDescription: String { description }
+    public var description: String { fault?.text ?? subject.prefix + Data(digest).base64EncodedString() }
 }

@@ -16,7 +16,7 @@ public struct ClientIdentity: Sendable, Hashable {
 
     /// Creates an identity from a PKCS#12 archive (`.p12`, `.pfx`), including any intermediate certificates in it.
     ///
-    /// - Throws: ``TLSConfigurationError`` if the data isn't such an archive, the password is wrong, or the key or its
+    /// - Throws: ``TransportError`` if the data isn't such an archive, the password is wrong, or the key or its
     ///   certificate is missing.
     public init(pkcs12 archive: Data, password: String) throws {
         storage = try Storage(pkcs12: archive, password: password)
@@ -24,7 +24,7 @@ public struct ClientIdentity: Sendable, Hashable {
 
     /// Creates an identity from a PKCS#12 file (`.p12`, `.pfx`), including any intermediate certificates in it.
     ///
-    /// - Throws: ``TLSConfigurationError`` if the file can't be read or isn't such an archive, the password is wrong, or the
+    /// - Throws: ``TransportError`` if the file can't be read or isn't such an archive, the password is wrong, or the
     ///   key or its certificate is missing.
     public init(pkcs12 file: URL, password: String) throws {
         try self.init(pkcs12: Self.read(file), password: password)
@@ -41,7 +41,7 @@ public struct ClientIdentity: Sendable, Hashable {
     ///   - certificate: the file with the certificates.
     ///   - privateKey: the file with the key. It may be the same file.
     ///   - password: the key's password, if the key is encrypted.
-    /// - Throws: ``TLSConfigurationError``.
+    /// - Throws: ``TransportError``.
     public init(certificate: URL, privateKey: URL, password: String? = nil) throws {
         let certificates = try TLSCertificate.all(in: certificate)
         storage = try Storage(certificates: certificates, privateKey: Self.read(privateKey), password: password)
@@ -58,18 +58,15 @@ public struct ClientIdentity: Sendable, Hashable {
 
     private static func read(_ file: URL) throws -> Data {
         guard let content = try? RegularFile.contents(of: file) else {
-            throw TLSConfigurationError(.unreadableFile, "There is no file at \(file.path), or it can't be read.")
+            throw TransportError(.unreadableFile, "There is no file at \(file.path), or it can't be read.")
         }
         return content
     }
 }
 
-extension ClientIdentity: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension ClientIdentity: CustomStringConvertible, CustomReflectable {
     /// The identity's subject, without the key.
     public var description: String { "ClientIdentity(\(storage.subject))" }
-
-    /// Equal to ``description``.
-    public var debugDescription: String { description }
 
     /// A mirror that shows the subject and nothing of the key.
     public var customMirror: Mirror { Mirror(self, children: ["subject": storage.subject]) }

@@ -27,7 +27,7 @@ public struct HostPattern: Sendable, Hashable {
 
     /// Creates a pattern from text known at run time.
     ///
-    /// - Throws: ``TLSConfigurationError`` with ``HTTPErrorCode/invalidHostPattern`` if the text contains anything but a
+    /// - Throws: ``TransportError`` with ``HTTPErrorCode/invalidHostPattern`` if the text contains anything but a
     ///   host pattern, such as a scheme or a port.
     public init(parsing text: String) throws {
         guard let pattern = Self(text: text) else { throw Self.invalid(text) }
@@ -120,17 +120,17 @@ public struct HostPattern: Sendable, Hashable {
         return candidates + [.any]
     }
 
-    var literalError: TLSConfigurationError? { isValid ? nil : Self.invalid(text) }
+    var literalError: TransportError? { isValid ? nil : Self.invalid(text) }
 
-    private static func invalid(_ text: String) -> TLSConfigurationError {
-        TLSConfigurationError(
+    private static func invalid(_ text: String) -> TransportError {
+        TransportError(
             .invalidHostPattern,
             "\(String(reflecting: text)) is no host pattern: write a host without scheme and port, *.DOMAIN, .DOMAIN or *."
         )
     }
 }
 
-extension HostPattern: ExpressibleByStringLiteral, CustomStringConvertible, CustomDebugStringConvertible {
+extension HostPattern: ExpressibleByStringLiteral, CustomStringConvertible {
     /// Creates a pattern from a literal in the form of ``init(parsing:)``.
     ///
     /// A literal in another form creates a pattern that isn't ``isValid`` and matches no host. A transport with such a pattern
@@ -142,7 +142,4 @@ extension HostPattern: ExpressibleByStringLiteral, CustomStringConvertible, Cust
 
     /// The pattern in lower case; an invalid pattern as written.
     public var description: String { text }
-
-    /// Equal to ``description``.
-    public var debugDescription: String { text }
 }

@@ -13,7 +13,7 @@ enum PlatformCertificate {
         try OpenSSLLibrary.load()
         return OpenSSLObject.certificate(der) != nil
         #else
-        throw TLSConfigurationError(.unsupported, "Certificates can't be read on this platform.")
+        throw TransportError(.unsupported, "Certificates can't be read on this platform.")
         #endif
     }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+internal import InterceptorsSyntax
 
 /// An X.509 certificate, used as a trust anchor or as the source of a pin.
 ///
@@ -18,7 +19,7 @@ public struct TLSCertificate: Sendable, Hashable {
 
     /// Creates a certificate from DER or PEM.
     ///
-    /// - Throws: ``TLSConfigurationError`` if the content isn't exactly one certificate.
+    /// - Throws: ``TransportError`` if the content isn't exactly one certificate.
     public init(_ content: Data) throws {
         self = try Self.one(Self.all(content, source: "The content"), source: "The content")
     }
@@ -28,14 +29,14 @@ public struct TLSCertificate: Sendable, Hashable {
     /// - Parameters:
     ///   - file: the file's URL.
     ///   - host: the certificate's host, used only in the command that the error for a missing file suggests.
-    /// - Throws: ``TLSConfigurationError`` if there is no such file, or if it doesn't contain exactly one certificate.
+    /// - Throws: ``TransportError`` if there is no such file, or if it doesn't contain exactly one certificate.
     public init(file: URL, of host: String? = nil) throws {
         self = try Self.one(Self.all(in: file, of: host), source: file.path)
     }
 
     /// Reads all certificates in a file: any number in PEM, or one in DER.
     ///
-    /// - Throws: ``TLSConfigurationError`` if there is no such file, or if it contains no certificate or a malformed one.
+    /// - Throws: ``TransportError`` if there is no such file, or if it contains no certificate or a malformed one.
     public static func all(in file: URL, of host: String? = nil) throws -> [TLSCertificate] {
         guard let content = try? RegularFile.contents(of: file) else { throw missing(file, host ?? "HOST") }
         return try all(content, source: file.path)
@@ -45,23 +46,19 @@ public struct TLSCertificate: Sendable, Hashable {
     init(der: Data, source: String) throws {
         let bytes = [UInt8](der)
         guard let layout = CertificateLayout(bytes), try PlatformCertificate.isValid(der) else {
-            throw TLSConfigurationError(.notACertificate, "\(source) is no X.509 certificate, neither PEM nor DER.")
+            throw TransportError(.notACertificate, "\(source) is no X.509 certificate, neither PEM nor DER.")
         }
         self.der = der
         subject = layout.subject
-        do {
-            publicKeyPin = CertificatePin(.publicKey, digest: try MessageDigest.of(Array(layout.publicKeyInfo)))
-            certificatePin = CertificatePin(.certificate, digest: try MessageDigest.of(bytes))
-        } catch {
-            throw TLSConfigurationError(.unsupported, "\(error)")
-        }
+        publicKeyPin = CertificatePin(.publicKey, digest: PortableSHA256.digest(Array(layout.publicKeyInfo)))
+        certificatePin = CertificatePin(.certificate, digest: PortableSHA256.digest(bytes))
     }
 
     static func all(_ content: Data, source: String) throws -> [TLSCertificate] {
         guard PEM.isText(content) else { return [try TLSCertificate(der: content, source: source)] }
         let certificates = PEM.blocks(content)?.filter { $0.label == "CERTIFICATE" || $0.label == "X509 CERTIFICATE" }
         guard let certificates, !certificates.isEmpty else {
-            throw TLSConfigurationError(.notACertificate, "\(source) holds no complete CERTIFICATE block.")
+            throw TransportError(.notACertificate, "\(source) holds no complete CERTIFICATE block.")
         }
         return try certificates.map { try TLSCertificate(der: $0.der, source: "A block of \(source)") }
     }
@@ -69,7 +66,7 @@ public struct TLSCertificate: Sendable, Hashable {
     private static func one(_ certificates: [TLSCertificate], source: String) throws -> TLSCertificate {
         guard certificates.count == 1, let certificate = certificates.first else {
             let count = certificates.count
-            throw TLSConfigurationError(
+            throw TransportError(
                 .notACertificate,
                 "\(source) holds \(count) certificates where one is expected."
             )
@@ -77,9 +74,9 @@ public struct TLSCertificate: Sendable, Hashable {
         return certificate
     }
 
-    private static func missing(_ file: URL, _ host: String) -> TLSConfigurationError {
+    private static func missing(_ file: URL, _ host: String) -> TransportError {
         let form = ["der", "cer"].contains(file.pathExtension.lowercased()) ? "DER" : "PEM"
-        return TLSConfigurationError(
+        return TransportError(
             .unreadableFile,
             """
             There is no certificate file at \(file.path), or it can't be read. To fetch that of a server:

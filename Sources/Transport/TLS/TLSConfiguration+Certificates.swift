@@ -24,7 +24,11 @@ extension TLSConfiguration {
         do {
             return pinned(try CertificatePin.publicKeys(inFolder: folder), trust: trust)
         } catch {
-            return pinned([CertificatePin(invalid: "the certificates in \(folder.path)", because: error)], trust: trust)
+            let failure = error as? TransportError ?? TransportError(.notACertificate, "\(error)")
+            return pinned(
+                [CertificatePin(invalid: "the certificates in \(folder.path)", because: failure)],
+                trust: trust
+            )
         }
     }
 }
@@ -36,38 +40,28 @@ extension CertificatePin {
     ///
     /// Subfolders don't count. The pins come in the order of the files' names.
     ///
-    /// - Throws: ``TLSConfigurationError`` with ``HTTPErrorCode/unreadableFile`` if the folder can't be read or
+    /// - Throws: ``TransportError`` with ``HTTPErrorCode/unreadableFile`` if the folder can't be read or
     ///   contains no such file, and with ``HTTPErrorCode/notACertificate`` if one of the files isn't a
     ///   certificate.
-    public static func publicKeys(inFolder folder: URL) throws(TLSConfigurationError) -> [CertificatePin] {
-        let names: [String]
-        do {
-            names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        } catch {
-            throw TLSConfigurationError(
+    public static func publicKeys(inFolder folder: URL) throws -> [CertificatePin] {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path) else {
+            throw TransportError(
                 .unreadableFile,
                 "The folder \(folder.path), which should hold certificates, can't be read."
             )
         }
         let files = names.filter { extensions.contains(($0 as NSString).pathExtension.lowercased()) }.sorted()
         guard !files.isEmpty else {
-            throw TLSConfigurationError(
+            throw TransportError(
                 .unreadableFile,
                 "The folder \(folder.path) holds no certificate: no file ends with .cer, .crt or .der. In Xcode, add the files to"
                     + " the target's Copy Bundle Resources."
             )
         }
         var pins: [CertificatePin] = []
-        for file in files {
-            let certificates: [TLSCertificate]
-            do {
-                certificates = try TLSCertificate.all(in: folder.appendingPathComponent(file))
-            } catch let error as TLSConfigurationError {
-                throw error
-            } catch {
-                throw TLSConfigurationError(.notACertificate, "\(error)")
-            }
-            for pin in certificates.map(\.publicKeyPin) where !pins.contains(pin) { pins.append(pin) }
+        for certificate in try files.flatMap({ try TLSCertificate.all(in: folder.appendingPathComponent($0)) })
+        where !pins.contains(certificate.publicKeyPin) {
+            pins.append(certificate.publicKeyPin)
         }
         return pins
     }

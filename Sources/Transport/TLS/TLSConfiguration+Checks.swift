@@ -16,8 +16,9 @@ extension TLSConfiguration {
         return plain == .system
     }
 
-    /// The settings that URLSession on Linux would have to ignore, as text. `nil` if there are none.
-    var whatURLSessionOnLinuxCannotDo: String? {
+    /// The settings that need checks of ours at each connection, as text, which URLSession on Linux would have to ignore. `nil` if the
+    /// system's own checks are enough.
+    package var settingsBeyondSystem: String? {
         var needs: [String] = []
         if trust != .system { needs.append("custom trust anchors") }
         if !pins.isEmpty { needs.append("pins") }
@@ -29,9 +30,6 @@ extension TLSConfiguration {
         return needs.isEmpty ? nil : needs.joined(separator: ", ")
     }
 
-    /// The settings that need checks of ours at each connection, as text. `nil` if the system's own checks are enough.
-    package var settingsBeyondSystem: String? { whatURLSessionOnLinuxCannotDo }
-
     /// The error of a transport on URLSession on Linux, if the settings need more than it supports.
     package func refusalOfURLSessionOnLinux(_ request: HTTPRequest?) -> TransportError? {
         #if os(Linux)
@@ -39,7 +37,7 @@ extension TLSConfiguration {
         #else
         let remedy = "no transport of this package can do it on this platform."
         #endif
-        return whatURLSessionOnLinuxCannotDo.map { needs in
+        return settingsBeyondSystem.map { needs in
             TransportError(
                 .unsupported,
                 "URLSession on this platform can't do what the TLS settings ask for (\(needs)), and they are not ignored:"
@@ -58,7 +56,7 @@ extension TLSConfiguration {
     func ignoresNames(of host: String) -> Bool { hostsWithoutName.contains(HostPattern.normalized(host)) }
 
     /// The error of an invalid literal in the settings, or `nil` if all are valid.
-    var literalError: TLSConfigurationError? {
+    var literalError: TransportError? {
         for (pattern, pins) in pins {
             if let error = pattern.literalError ?? pins.lazy.compactMap(\.literalError).first { return error }
         }

@@ -11,8 +11,8 @@ extension ClientIdentity {
 
         init(certificates: [TLSCertificate], privateKey: Data, password: String?) throws { throw Self.unsupported }
 
-        private static var unsupported: TLSConfigurationError {
-            TLSConfigurationError(.unsupported, "Client identities can't be used on this platform.")
+        private static var unsupported: TransportError {
+            TransportError(.unsupported, "Client identities can't be used on this platform.")
         }
     }
 }

@@ -23,8 +23,8 @@ import Testing
         return [
             TransportError(.cannotConnect, "No connection.", request: secretRequest),
             PinningError(host: "api.example.com", expected: [pin], chain: []),
-            TLSConfigurationError(.keyMismatch, "The key doesn't belong to the certificate."),
-            TLSConfigurationError(.pinsExpired, "The list has expired."),
+            TransportError(.keyMismatch, "The key doesn't belong to the certificate.", request: secretRequest),
+            TransportError(.pinsExpired, "The list has expired.", request: secretRequest),
             TransferError(.downloadInProgress, "Another download is in progress.", request: secretRequest),
             TransferError(.uploadStalled, "The server takes no more bytes.", request: secretRequest),
             TransferError(.transferLost, "The transfer stopped.", request: secretRequest),
@@ -160,9 +160,7 @@ import Testing
     }
 
     @Test func descriptionNamesTheRequestTheAttemptsAndTheRedirects() async throws {
-        let causes: [any HTTPError.Type] = [
-            PinningError.self, TLSConfigurationError.self, CacheStoreError.self,
-        ]
+        let causes: [any HTTPError.Type] = [PinningError.self, CacheStoreError.self]
         for var error in try await Self.errors() where !causes.contains(where: { $0 == type(of: error) }) {
             let hops = (0..<20).map { number in
                 Redirect(

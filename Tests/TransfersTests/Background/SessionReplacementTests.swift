@@ -43,7 +43,7 @@ import InterceptorsURLSession
     private static func networks(_ tls: TLSConfiguration) -> [any Transport] {
         var networks: [any Transport] = [.platform(tls: tls), .urlSession(tls: tls)]
         #if os(Linux)
-        networks.append(.curl(tls: tls))
+        networks.append(CurlTransport(tls: tls))
         #endif
         return networks
     }

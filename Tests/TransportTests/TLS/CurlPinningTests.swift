@@ -13,7 +13,7 @@ import Testing
     func pinOfAnyCertificateOfTheChainMatches(index: Int) async throws {
         let fixture = try TLSFixture()
         let chain = fixture.identity.chain + [fixture.root.certificate]
-        for pin in [chain[index].publicKeyPin, .certificate(chain[index])] {
+        for pin in [chain[index].publicKeyPin, chain[index].certificatePin] {
             let response = try await send(fixture.request(), .pinned([pin], trust: fixture.trust))
             #expect(response.status == 200)
         }

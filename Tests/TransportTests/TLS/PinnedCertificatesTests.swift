@@ -36,7 +36,7 @@ import InterceptorsURLSession
 
     @Test func folderWithoutACertificateIsRefusedAndNotTakenForNoPins() async throws {
         _ = try folder.write(Data(), to: "readme.txt")
-        let error = #expect(throws: TLSConfigurationError.self) { try CertificatePin.publicKeys(inFolder: folder.url) }
+        let error = #expect(throws: TransportError.self) { try CertificatePin.publicKeys(inFolder: folder.url) }
         #expect(error?.code == .unreadableFile)
         #expect(error?.message.contains("holds no certificate") == true)
         let bundle = try #require(Bundle(path: folder.url.path))
@@ -51,7 +51,7 @@ import InterceptorsURLSession
             for transport in transports {
                 let error = try await #require(throws: TransportError.self) { try await transport.send(request()) }
                 #expect(error.code == .unsupported)
-                #expect((error.underlying as? TLSConfigurationError)?.code == .unreadableFile)
+                #expect((error.underlying as? TransportError)?.code == .unreadableFile)
                 #expect(error.message.contains(folder.url.path))
             }
         }
@@ -60,7 +60,7 @@ import InterceptorsURLSession
     @Test func fileThatIsNoCertificateIsRefused() async throws {
         _ = try folder.write(try TestAuthority().certificate.der, to: "a.der")
         _ = try folder.write(Data([1, 2, 3]), to: "b.der")
-        let error = #expect(throws: TLSConfigurationError.self) { try CertificatePin.publicKeys(inFolder: folder.url) }
+        let error = #expect(throws: TransportError.self) { try CertificatePin.publicKeys(inFolder: folder.url) }
         #expect(error?.code == .notACertificate)
         #expect(error?.message.contains("b.der") == true)
         let tls = TLSConfiguration.pinned(certificatesIn: folder.url)

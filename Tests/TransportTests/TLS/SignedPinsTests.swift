@@ -46,7 +46,7 @@ import Testing
         func pins(
             keys: [PinListKey]? = nil,
             now: @escaping @Sendable () -> Date = { SignedPinsTests.today },
-            report: @escaping @Sendable (TLSConfigurationError) -> Void = { _ in }
+            report: @escaping @Sendable (TransportError) -> Void = { _ in }
         ) throws -> SignedPins {
             SignedPins(
                 url: try #require(URL(string: "https://static.example.com/pins.json?v=1")),
@@ -60,7 +60,7 @@ import Testing
     }
 
     private func expect(_ code: HTTPErrorCode, _ pins: SignedPins) async {
-        let error = await #expect(throws: TLSConfigurationError.self) { try await pins.refresh() }
+        let error = await #expect(throws: TransportError.self) { try await pins.refresh() }
         #expect(error?.code == code, "\(String(describing: error))")
         #expect(pins.pins(for: "localhost") == nil)
     }
@@ -116,7 +116,7 @@ import Testing
         let again = try fixture.pins()
         #expect(again.serial == 7)
         #expect(again.pins(for: "localhost") != nil)
-        let error = await #expect(throws: TLSConfigurationError.self) { try await again.refresh() }
+        let error = await #expect(throws: TransportError.self) { try await again.refresh() }
         #expect(error?.code == .pinsOutdated)
         #expect(again.pins(for: "other") == nil)
         try await fixture.publish(fixture.list(serial: 8, host: "other"))
@@ -134,7 +134,7 @@ import Testing
         try await second.refresh()
         // Newer than this object's list, and older than the list that the other one has kept since.
         try await fixture.publish(fixture.list(serial: 5, host: "other"))
-        let error = await #expect(throws: TLSConfigurationError.self) { try await first.refresh() }
+        let error = await #expect(throws: TransportError.self) { try await first.refresh() }
         #expect(error?.code == .pinsOutdated)
         #expect(first.serial == 3)
         #expect(first.pins(for: "other") == nil)
@@ -181,13 +181,13 @@ import Testing
 
     @Test func transportThatCannotUseItsOwnSettingsBringsNoList() async throws {
         let fixture = try await Fixture()
-        fixture.stub.on(.get, "/**", .failure(TLSConfigurationError(.pinsNotSaved, "It is another transport's.")))
+        fixture.stub.on(.get, "/**", .failure(TransportError(.pinsNotSaved, "It is another transport's.")))
         await expect(.pinsUnavailable, try fixture.pins())
     }
 
     @Test func keyMustBeOneThatProtects() async throws {
         for text in ["", "nonsense", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n"] {
-            let error = #expect(throws: TLSConfigurationError.self) { try PinListKey(pem: text) }
+            let error = #expect(throws: TransportError.self) { try PinListKey(pem: text) }
             #expect(error?.code == .invalidPublicKey)
         }
     }

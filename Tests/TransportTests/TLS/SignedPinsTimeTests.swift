@@ -44,7 +44,7 @@ extension SignedPinsTests {
         let call = Task { try await pins.refresh() }
         await clock.sleepers(1)
         clock.advance(by: .seconds(15))
-        let error = await #expect(throws: TLSConfigurationError.self) { try await call.value }
+        let error = await #expect(throws: TransportError.self) { try await call.value }
         #expect(error?.code == .pinsUnavailable)
         #expect(silent.requests.first?.context.timeouts == Timeouts(idle: .seconds(15), total: .seconds(30)))
     }

@@ -14,7 +14,7 @@ extension SignedPinsTests {
             try await refreshed.refresh()
             return nil
         } catch {
-            return (error as? TLSConfigurationError)?.code
+            return (error as? TransportError)?.code
         }
     }
 
@@ -56,7 +56,7 @@ extension SignedPinsTests {
 
     @Test func failedFetchIsReportedOnceAndASuccessIsNot() async throws {
         let fixture = try await Fixture()
-        let reports = Mutex<[TLSConfigurationError]>([])
+        let reports = Mutex<[TransportError]>([])
         let pins = try fixture.pins(report: { error in reports.withLock { $0.append(error) } })
         fixture.stub.on(.get, "/**", .status(503))
         _ = try await pins.update(for: "localhost")
@@ -96,7 +96,7 @@ extension SignedPinsTests {
         func key(_ base64: String) throws -> PinListKey {
             try PinListKey(pem: "-----BEGIN PUBLIC KEY-----\n\(base64)\n-----END PUBLIC KEY-----\n")
         }
-        let error = #expect(throws: TLSConfigurationError.self) { try key(short) }
+        let error = #expect(throws: TransportError.self) { try key(short) }
         #expect(error?.code == .invalidPublicKey)
         #expect(error?.message.contains("2048") == true, "\(String(describing: error))")
         #expect(try key(sufficient).kind == .rsa)
@@ -110,7 +110,7 @@ extension SignedPinsTests {
             Data(PEM.text("PRIVATE KEY", der).utf8), Data(PEM.text("RSA PUBLIC KEY", der).utf8),
             der + [0], der.dropLast(), Data(),
         ] {
-            #expect(throws: TLSConfigurationError.self) { try PinListKey(content) }
+            #expect(throws: TransportError.self) { try PinListKey(content) }
         }
     }
 

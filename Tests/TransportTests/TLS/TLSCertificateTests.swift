@@ -19,7 +19,7 @@ import Testing
         #expect(try TLSCertificate(file: file("c.pem", identity.certificatesPEM)) == certificate)
         #expect(try TLSCertificate(file: file("c.der", certificate.der)) == certificate)
         #expect(certificate.subject == "CN=localhost")
-        #expect(try CertificatePin.publicKey(inFile: file("c.crt", certificate.der)) == certificate.publicKeyPin)
+        #expect(try TLSCertificate(file: file("c.crt", certificate.der)).publicKeyPin == certificate.publicKeyPin)
     }
 
     @Test func pinIsThatWhichOpenSSLPrints() async throws {
@@ -32,13 +32,13 @@ import Testing
         let fixture = try TLSFixture()
         let file = try file("chain.pem", Data("Some words\n".utf8) + fixture.identity.certificatesPEM)
         #expect(try TLSCertificate.all(in: file) == fixture.identity.chain)
-        let error = #expect(throws: TLSConfigurationError.self) { try TLSCertificate(file: file) }
+        let error = #expect(throws: TransportError.self) { try TLSCertificate(file: file) }
         #expect(error?.code == .notACertificate)
     }
 
     @Test func missingFileNamesTheCommandThatFetchesIt() throws {
         let file = URL(filePath: "/nonexistent/server.pem")
-        let error = #expect(throws: TLSConfigurationError.self) {
+        let error = #expect(throws: TransportError.self) {
             try TLSCertificate(file: file, of: "api.example.com")
         }
         #expect(error?.code == .unreadableFile)
@@ -50,9 +50,9 @@ import Testing
     @Test func everyTruncationAndManyMutationsAreNoCertificateOrAtLeastNoCrash() throws {
         let der = [UInt8](try TestIdentity.selfSigned().chain[0].der)
         for count in 0..<der.count {
-            #expect(throws: TLSConfigurationError.self) { try TLSCertificate(Data(der.prefix(count))) }
+            #expect(throws: TransportError.self) { try TLSCertificate(Data(der.prefix(count))) }
         }
-        #expect(throws: TLSConfigurationError.self) { try TLSCertificate(Data(der + [0])) }
+        #expect(throws: TransportError.self) { try TLSCertificate(Data(der + [0])) }
         for index in der.indices {
             for bit in 0..<8 {
                 var mutated = der
@@ -69,7 +69,7 @@ import Testing
         "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----",
     ])
     func whatIsNoCertificateIsRefused(content: String) {
-        let error = #expect(throws: TLSConfigurationError.self) { try TLSCertificate(Data(content.utf8)) }
+        let error = #expect(throws: TransportError.self) { try TLSCertificate(Data(content.utf8)) }
         #expect(error?.code == .notACertificate)
     }
 
@@ -81,7 +81,7 @@ import Testing
             "\(begin)\n\(base64)\n-----END PRIVATE KEY-----\n", "\(begin)\n\(base64)\n\(begin)\n\(base64)\n\(end)\n",
             "\(begin)\n\(base64)\n\(end)\n\(begin)\n\(base64)\n", "\(begin)\n\(base64)\n-----END CERTIFICATE----\n",
         ] {
-            let error = #expect(throws: TLSConfigurationError.self, "\(text)") { try TLSCertificate(Data(text.utf8)) }
+            let error = #expect(throws: TransportError.self, "\(text)") { try TLSCertificate(Data(text.utf8)) }
             #expect(error?.code == .notACertificate)
         }
         for text in [
@@ -95,7 +95,7 @@ import Testing
     @Test func fileThatEndsWithinACertificateIsRefused() throws {
         let text = try TLSFixture().identity.certificatesPEM
         let file = try file("cut.pem", Data(text.dropLast(40)))
-        let error = #expect(throws: TLSConfigurationError.self) { try TLSCertificate.all(in: file) }
+        let error = #expect(throws: TransportError.self) { try TLSCertificate.all(in: file) }
         #expect(error?.code == .notACertificate)
     }
 }
@@ -106,17 +106,17 @@ import Testing
         let archive = try identity.pkcs12(password: "sesame")
         let opened = try ClientIdentity(pkcs12: archive, password: "sesame")
         #expect(opened == (try identity.clientIdentity))
-        let error = #expect(throws: TLSConfigurationError.self) {
+        let error = #expect(throws: TransportError.self) {
             try ClientIdentity(pkcs12: archive, password: "open")
         }
         #expect(error?.code == .wrongPassword)
-        #expect(throws: TLSConfigurationError.self) { try ClientIdentity(pkcs12: archive, password: "") }
-        #expect(throws: TLSConfigurationError.self) { try ClientIdentity(pkcs12: Data("no".utf8), password: "") }
+        #expect(throws: TransportError.self) { try ClientIdentity(pkcs12: archive, password: "") }
+        #expect(throws: TransportError.self) { try ClientIdentity(pkcs12: Data("no".utf8), password: "") }
     }
 
     @Test func keyOfAnotherCertificateIsRefused() throws {
         let (one, other) = (try TestIdentity.selfSigned(), try TestIdentity.selfSigned())
-        let error = #expect(throws: TLSConfigurationError.self) {
+        let error = #expect(throws: TransportError.self) {
             try ClientIdentity(certificate: one.certificatesPEM, privateKey: other.privateKeyPEM)
         }
         #expect(error?.code == .keyMismatch)
@@ -125,7 +125,7 @@ import Testing
     @Test func keyThatIsNoneIsRefused() throws {
         let identity = try TestIdentity.selfSigned()
         for content in [Data(), Data("nonsense".utf8), identity.certificatesPEM] {
-            let error = #expect(throws: TLSConfigurationError.self) {
+            let error = #expect(throws: TransportError.self) {
                 try ClientIdentity(certificate: identity.certificatesPEM, privateKey: content)
             }
             #expect(error?.code == .notAPrivateKey)
@@ -134,11 +134,11 @@ import Testing
 
     @Test func missingFilesAreNamed() {
         let (one, other) = (URL(filePath: "/nonexistent/c.pem"), URL(filePath: "/nonexistent/k.pem"))
-        let error = #expect(throws: TLSConfigurationError.self) {
+        let error = #expect(throws: TransportError.self) {
             try ClientIdentity(certificate: one, privateKey: other)
         }
         #expect(error?.code == .unreadableFile)
-        #expect(throws: TLSConfigurationError.self) { try ClientIdentity(pkcs12: one, password: "") }
+        #expect(throws: TransportError.self) { try ClientIdentity(pkcs12: one, password: "") }
     }
 
     @Test func descriptionShowsNoKey() throws {

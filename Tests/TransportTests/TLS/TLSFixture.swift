@@ -50,13 +50,6 @@ func send(_ request: HTTPRequest, _ tls: TLSConfiguration) async throws -> HTTPR
     }
 }
 
-extension CurlTransport.Configuration {
-    init(tls: TLSConfiguration) {
-        self.init()
-        self.tls = tls
-    }
-}
-
 /// Expects TLS to fail before the request reaches the server.
 func expectRefusal(
     _ fixture: TLSFixture,

@@ -36,7 +36,7 @@ import InterceptorsURLSession
         "a.*.b", "user@example.com", "%2A", "example.com\r\n",
     ])
     func whatIsNoHostIsRefused(text: String) {
-        let error = #expect(throws: TLSConfigurationError.self) { try HostPattern(parsing: text) }
+        let error = #expect(throws: TransportError.self) { try HostPattern(parsing: text) }
         #expect(error?.code == .invalidHostPattern)
     }
 
@@ -92,7 +92,7 @@ import InterceptorsURLSession
         "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFWqqg==",
     ])
     func whatIsNoBase64OfThirtyTwoBytesIsRefused(text: String) {
-        let error = #expect(throws: TLSConfigurationError.self) { try CertificatePin(parsing: text) }
+        let error = #expect(throws: TransportError.self) { try CertificatePin(parsing: text) }
         #expect(error?.code == .invalidPin)
         #expect(error?.message.contains("sha256/") == true)
     }
@@ -137,7 +137,7 @@ import InterceptorsURLSession
                 let error = await #expect(throws: TransportError.self) { try await transport.send(request) }
                 #expect(error?.code == .unsupported)
                 #expect(error?.message.contains("sha256/oops") == true)
-                let cause = error?.underlying as? TLSConfigurationError
+                let cause = error?.underlying as? TransportError
                 #expect(cause?.code == .invalidPin || cause?.code == .invalidHostPattern)
             }
         }

@@ -22,7 +22,7 @@ extension ClientIdentity {
         }
 
         init(certificates: [TLSCertificate], privateKey: Data, password: String?) throws {
-            throw TLSConfigurationError(
+            throw TransportError(
                 .unsupported,
                 "On this platform a certificate and its key can't be joined outside of a keychain. Make a PKCS#12 archive of"
                     + " them: openssl pkcs12 -export -in certificate.pem -inkey key.pem -out identity.p12"
@@ -33,7 +33,7 @@ extension ClientIdentity {
         init(_ identity: SecIdentity, chain: [SecCertificate]) throws {
             var certificate: SecCertificate?
             guard SecIdentityCopyCertificate(identity, &certificate) == errSecSuccess, let certificate else {
-                throw TLSConfigurationError(.notAnIdentity, "The identity's certificate can't be read.")
+                throw TransportError(.notAnIdentity, "The identity's certificate can't be read.")
             }
             certificates = ([certificate] + chain).map { SecCertificateCopyData($0) as Data }
             reference = SecurityReference(identity: identity, chain: chain)
@@ -58,18 +58,18 @@ extension ClientIdentity {
             var items: CFArray?
             let status = SecPKCS12Import(archive as CFData, options as CFDictionary, &items)
             if status == errSecAuthFailed || status == errSecPkcs12VerifyFailure {
-                throw TLSConfigurationError(.wrongPassword, "The password does not open the PKCS#12 archive.")
+                throw TransportError(.wrongPassword, "The password does not open the PKCS#12 archive.")
             }
             guard status == errSecSuccess else {
                 let reason = SecCopyErrorMessageString(status, nil) as String? ?? "error \(status)"
-                throw TLSConfigurationError(.notAnIdentity, "The PKCS#12 archive can't be opened: \(reason)")
+                throw TransportError(.notAnIdentity, "The PKCS#12 archive can't be opened: \(reason)")
             }
             guard let item = (items as? [[String: Any]])?.first else { throw incomplete }
             return item
         }
 
-        private static var incomplete: TLSConfigurationError {
-            TLSConfigurationError(.notAnIdentity, "The PKCS#12 archive holds no private key with its certificate.")
+        private static var incomplete: TransportError {
+            TransportError(.notAnIdentity, "The PKCS#12 archive holds no private key with its certificate.")
         }
 
         private static func identity(of item: [String: Any]) -> SecIdentity? {

@@ -20,7 +20,7 @@ extension ClientIdentity {
     ///   - identity: the certificate with its key.
     ///   - intermediates: the certificates between the identity's certificate and its root, sent along in the handshake. By
     ///     default none.
-    /// - Throws: ``TLSConfigurationError`` with ``HTTPErrorCode/notAnIdentity`` if the certificate can't be read.
+    /// - Throws: ``TransportError`` with ``HTTPErrorCode/notAnIdentity`` if the certificate can't be read.
     public init(_ identity: SecIdentity, intermediates: [SecCertificate] = []) throws {
         storage = try Storage(identity, chain: intermediates)
     }

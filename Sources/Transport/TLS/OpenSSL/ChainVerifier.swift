@@ -55,7 +55,7 @@ final class ChainVerifier: Sendable {
         return Identity(certificate: certificate, others: Array(certificates.dropFirst()), key: key)
     }
 
-    private static let outOfMemory = TLSConfigurationError(.unsupported, "OpenSSL is out of memory.")
+    private static let outOfMemory = TransportError(.unsupported, "OpenSSL is out of memory.")
 }
 
 extension ChainVerifier {
@@ -126,7 +126,7 @@ extension ChainVerifier {
 
     private static func certificate(_ certificate: UnsafeMutableRawPointer) throws -> TLSCertificate {
         guard let der = OpenSSLLibrary.encode(certificate, { cossl_i2d_X509($0, $1) }) else {
-            throw TLSConfigurationError(.notACertificate, "A certificate of the chain can't be read.")
+            throw TransportError(.notACertificate, "A certificate of the chain can't be read.")
         }
         return try TLSCertificate(der: der, source: "A certificate of the chain")
     }

@@ -18,12 +18,12 @@ extension ClientIdentity {
         init(certificates: [TLSCertificate], privateKey text: Data, password: String?) throws {
             let key = try Self.privateKey(text, password: password)
             guard let certificate = certificates.first.flatMap({ OpenSSLObject.certificate($0.der) }) else {
-                throw TLSConfigurationError(.notACertificate, "There is no certificate.")
+                throw TransportError(.notACertificate, "There is no certificate.")
             }
             guard cossl_X509_check_private_key(certificate.pointer, key.pointer) == 1 else {
                 cossl_ERR_clear_error()
                 let subject = certificates.first?.subject ?? ""
-                throw TLSConfigurationError(
+                throw TransportError(
                     .keyMismatch,
                     "The private key is not that of the first certificate (\(subject))."
                 )
@@ -37,13 +37,13 @@ extension ClientIdentity {
                 cossl_d2i_PKCS12($0, $1, $2)
             }
             guard let archive else {
-                throw TLSConfigurationError(.notAnIdentity, "The content is no PKCS#12 archive.")
+                throw TransportError(.notAnIdentity, "The content is no PKCS#12 archive.")
             }
             guard cossl_PKCS12_verify_mac(archive.pointer, password, -1) == 1 || password.isEmpty else {
                 let reason = OpenSSLLibrary.takeError()
                 // OpenSSL reports no error for a digest that merely differs.
                 let isWrong = reason == OpenSSLLibrary.noReason || reason.contains("mac verify")
-                throw TLSConfigurationError(
+                throw TransportError(
                     isWrong ? .wrongPassword : .notAnIdentity,
                     isWrong
                         ? "The password does not open the PKCS#12 archive."
@@ -66,7 +66,7 @@ extension ClientIdentity {
                     ? " Convert it: openssl pkcs12 -legacy -in OLD.p12 -out all.pem && openssl pkcs12 -export -in all.pem -out NEW.p12"
                     : ""
                 let code: HTTPErrorCode = reason.contains("mac verify") ? .wrongPassword : .notAnIdentity
-                throw TLSConfigurationError(code, "The PKCS#12 archive can't be opened: \(reason).\(hint)")
+                throw TransportError(code, "The PKCS#12 archive can't be opened: \(reason).\(hint)")
             }
             let ownedKey = key.map { OpenSSLObject($0) { cossl_EVP_PKEY_free($0) } }
             var all = certificate.map { [OpenSSLObject($0) { cossl_X509_free($0) }] } ?? []
@@ -76,7 +76,7 @@ extension ClientIdentity {
             }
             cossl_OPENSSL_sk_free(others)
             guard let ownedKey, certificate != nil else {
-                throw TLSConfigurationError(
+                throw TransportError(
                     .notAnIdentity,
                     "The PKCS#12 archive holds no private key with its certificate."
                 )
@@ -86,7 +86,7 @@ extension ClientIdentity {
 
         private init(_ certificates: [TLSCertificate], _ key: OpenSSLObject) throws {
             guard let info = key.privateKeyInfo else {
-                throw TLSConfigurationError(
+                throw TransportError(
                     .notAPrivateKey,
                     "The private key can't be used: \(OpenSSLLibrary.takeError())."
                 )
@@ -100,7 +100,7 @@ extension ClientIdentity {
             if !PEM.isText(text), let key = OpenSSLObject.privateKey(text) { return key }
             let bytes = [UInt8](text)
             guard let bio = cossl_BIO_new_mem_buf(bytes, Int32(bytes.count)) else {
-                throw TLSConfigurationError(.notAPrivateKey, "Out of memory.")
+                throw TransportError(.notAPrivateKey, "Out of memory.")
             }
             defer { _ = cossl_BIO_free(bio) }
             // Without a callback, OpenSSL would prompt on the terminal.
@@ -112,7 +112,7 @@ extension ClientIdentity {
             guard let key else {
                 let reason = OpenSSLLibrary.takeError()
                 let isEncrypted = String(decoding: bytes, as: UTF8.self).contains("ENCRYPTED")
-                throw TLSConfigurationError(
+                throw TransportError(
                     isEncrypted ? .wrongPassword : .notAPrivateKey,
                     isEncrypted
                         ? "The private key is encrypted, and the password \(password == nil ? "is missing" : "does not open it")."
@@ -136,7 +136,7 @@ extension TLSCertificate {
     /// Creates a certificate from OpenSSL's object.
     init(_ object: OpenSSLObject) throws {
         guard let der = OpenSSLLibrary.encode(object, { cossl_i2d_X509($0, $1) }) else {
-            throw TLSConfigurationError(.notACertificate, "OpenSSL can't encode a certificate.")
+            throw TransportError(.notACertificate, "OpenSSL can't encode a certificate.")
         }
         try self.init(der: der, source: "A certificate")
     }

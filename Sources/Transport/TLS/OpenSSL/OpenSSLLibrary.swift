@@ -7,7 +7,7 @@ package enum OpenSSLLibrary {
     /// Throws if OpenSSL is unusable, because it is missing or has another version.
     package static func load() throws {
         guard let reason = cossl_load() else { return }
-        throw TLSConfigurationError(.unsupported, "TLS settings need OpenSSL: \(String(cString: reason)).")
+        throw TransportError(.unsupported, "TLS settings need OpenSSL: \(String(cString: reason)).")
     }
 
     /// Text used when OpenSSL gives no reason.

@@ -24,10 +24,10 @@ struct PinList: Sendable {
     init(_ content: Data, signature: Data, keys: [PinListKey]) throws {
         let text = String(decoding: signature, as: UTF8.self).filter { !$0.isWhitespace }
         guard let bytes = Data(base64Encoded: text) else {
-            throw TLSConfigurationError(.pinsNotSigned, "The signature is no base64.")
+            throw TransportError(.pinsNotSigned, "The signature is no base64.")
         }
         guard keys.contains(where: { $0.verifies(bytes, of: content) }) else {
-            throw TLSConfigurationError(.pinsNotSigned, "None of the keys has made the list's signature.")
+            throw TransportError(.pinsNotSigned, "None of the keys has made the list's signature.")
         }
         self.content = content
         self.signature = signature
@@ -37,10 +37,10 @@ struct PinList: Sendable {
             decoder.dateDecodingStrategy = .iso8601
             fields = try decoder.decode(Fields.self, from: content)
         } catch {
-            throw TLSConfigurationError(.malformed, "The list is not in the format: \(error).")
+            throw TransportError(.malformed, "The list is not in the format: \(error).")
         }
         guard fields.version == 1 else {
-            throw TLSConfigurationError(.malformed, "The list is of version \(fields.version); 1 is understood.")
+            throw TransportError(.malformed, "The list is of version \(fields.version); 1 is understood.")
         }
         serial = fields.serial
         expires = fields.expires
@@ -49,20 +49,20 @@ struct PinList: Sendable {
                 (try HostPattern(parsing: host), try pins.map { try CertificatePin(parsing: $0) })
             }
             pins = try Dictionary(pairs) { _, _ in
-                throw TLSConfigurationError(.malformed, "A host stands in the list twice.")
+                throw TransportError(.malformed, "A host stands in the list twice.")
             }
-        } catch let error as TLSConfigurationError {
-            throw TLSConfigurationError(.malformed, error.message)
+        } catch let error as TransportError {
+            throw TransportError(.malformed, error.message)
         }
     }
 
     /// Throws if the list has expired or is older than the last accepted list.
     func check(now: Date, lastSerial: Int64?) throws {
         guard now < expires else {
-            throw TLSConfigurationError(.pinsExpired, "List \(serial) has expired on \(expires).")
+            throw TransportError(.pinsExpired, "List \(serial) has expired on \(expires).")
         }
         if let lastSerial, serial < lastSerial {
-            throw TLSConfigurationError(
+            throw TransportError(
                 .pinsOutdated,
                 "List \(serial) is older than list \(lastSerial), which was accepted before."
             )

@@ -17,7 +17,7 @@ public struct PinListKey: Sendable, Hashable {
 
     /// Creates a key from PEM (`PUBLIC KEY`) or DER.
     ///
-    /// - Throws: ``TLSConfigurationError`` with ``HTTPErrorCode/invalidPublicKey``.
+    /// - Throws: ``TransportError`` with ``HTTPErrorCode/invalidPublicKey``.
     public init(_ content: Data) throws {
         let der: Data?
         if PEM.isText(content) {
@@ -37,11 +37,11 @@ public struct PinListKey: Sendable, Hashable {
 
     /// Creates a key from PEM.
     ///
-    /// - Throws: ``TLSConfigurationError`` with ``HTTPErrorCode/invalidPublicKey``.
+    /// - Throws: ``TransportError`` with ``HTTPErrorCode/invalidPublicKey``.
     public init(pem: String) throws { try self.init(Data(pem.utf8)) }
 
-    static func invalid(_ message: String) -> TLSConfigurationError {
-        TLSConfigurationError(.invalidPublicKey, message)
+    static func invalid(_ message: String) -> TransportError {
+        TransportError(.invalidPublicKey, message)
     }
 
     private static func parse(_ der: [UInt8]) -> (Kind, ArraySlice<UInt8>)? {

@@ -35,10 +35,9 @@ public final class SignedPins: Sendable {
 
     private struct State {
         var list: PinList?
-        var lastSerial: Int64?
         var lastAttempt: Duration?
         var isFetching = false
-        var waiting: [AsyncStream<TLSConfigurationError?>.Continuation] = []
+        var waiting: [AsyncStream<TransportError?>.Continuation] = []
     }
 
     private let keys: [PinListKey]
@@ -47,7 +46,7 @@ public final class SignedPins: Sendable {
     private let minimumInterval: Duration
     private let elapsed: @Sendable () -> Duration
     private let now: @Sendable () -> Date
-    private let report: @Sendable (TLSConfigurationError) -> Void
+    private let report: @Sendable (TransportError) -> Void
     private let state = Mutex(State())
     // All calls that need the list wait for a single fetch, so a slow server must not hold them up for long.
     private static let timeouts = Timeouts(idle: .seconds(15), total: .seconds(30))
@@ -71,7 +70,7 @@ public final class SignedPins: Sendable {
         transport: any Transport,
         minimumInterval: Duration = .seconds(60),
         time: TimeSource = .system,
-        report: @escaping @Sendable (TLSConfigurationError) -> Void = { _ in }
+        report: @escaping @Sendable (TransportError) -> Void = { _ in }
     ) {
         self.url = url
         self.report = report
@@ -82,20 +81,16 @@ public final class SignedPins: Sendable {
         self.minimumInterval = minimumInterval
         now = time.now
         elapsed = time.stopwatch().elapsed
-        if let list = self.file?.read(keys: keys) {
-            state.withLock {
-                $0.list = list
-                $0.lastSerial = list.serial
-            }
-        }
+        let kept = self.file?.read(keys: keys)
+        state.withLock { $0.list = kept }
     }
 
     /// The serial number of the last accepted list, in this run or an earlier one.
-    public var serial: Int64? { state.withLock(\.lastSerial) }
+    public var serial: Int64? { state.withLock { $0.list?.serial } }
 
     /// Fetches the list now, regardless of `minimumInterval`, and uses it if accepted.
     ///
-    /// - Throws: ``TLSConfigurationError``, or `CancellationError` if the task is cancelled. The fetch then continues for other
+    /// - Throws: ``TransportError``, or `CancellationError` if the task is cancelled. The fetch then continues for other
     ///   waiters.
     public func refresh() async throws {
         if let error = try await fetched() { throw error }
@@ -118,18 +113,18 @@ extension SignedPins {
     /// Fetches the list to learn a host's pins.
     ///
     /// - Returns: the reason for a failure, or `nil` if the current list names the host.
-    func update(for host: String) async throws -> TLSConfigurationError? {
+    func update(for host: String) async throws -> TransportError? {
         let isTooEarly = state.withLock { state in
             state.lastAttempt.map { elapsed() - $0 < minimumInterval && !state.isFetching } ?? false
         }
         if isTooEarly {
-            return TLSConfigurationError(.pinsUnavailable, "The list was fetched less than \(minimumInterval) ago.")
+            return TransportError(.pinsUnavailable, "The list was fetched less than \(minimumInterval) ago.")
         }
         if let error = try await fetched(), error.code != .pinsNotSaved { return error }
         let isNamed = HostPattern.candidates(for: HostPattern.normalized(host)).contains { pins(for: $0) != nil }
         return isNamed
             ? nil
-            : TLSConfigurationError(
+            : TransportError(
                 .pinsLackHost,
                 "The list at \(Redaction.standard.string(for: url)) has no pins for \(host)."
             )
@@ -143,8 +138,8 @@ extension SignedPins {
 
     // Joins the fetch in progress, or starts one. The lock guards the waiters and the flag, so exactly one task fetches and
     // resumes every waiter outside the lock. The fetch isn't cancelled with the task that started it.
-    private func fetched() async throws -> TLSConfigurationError? {
-        let (results, continuation) = AsyncStream<TLSConfigurationError?>.makeStream()
+    private func fetched() async throws -> TransportError? {
+        let (results, continuation) = AsyncStream<TransportError?>.makeStream()
         let mustBegin = state.withLock { state in
             state.waiting.append(continuation)
             defer { state.isFetching = true }
@@ -157,12 +152,7 @@ extension SignedPins {
 
     @concurrent
     private func fetchAndTell() async {
-        var failure: TLSConfigurationError?
-        do {
-            try await fetch()
-        } catch {
-            failure = error
-        }
+        let failure = await fetch()
         let waiting = state.withLock { state in
             state.lastAttempt = elapsed()
             state.isFetching = false
@@ -176,35 +166,31 @@ extension SignedPins {
         }
     }
 
-    private func fetch() async throws(TLSConfigurationError) {
-        let list: PinList
+    private func fetch() async -> TransportError? {
         do {
             let content = try await get(url)
-            list = try PinList(content, signature: try await get(signatureURL), keys: keys)
+            let list = try PinList(content, signature: try await get(signatureURL), keys: keys)
             // Another process may have accepted a newer list.
             let kept = file?.read(keys: keys)?.serial
-            let last = [kept, serial].compactMap(\.self).max()
-            try list.check(now: now(), lastSerial: last)
-        } catch let error as TLSConfigurationError {
-            throw error
+            try list.check(now: now(), lastSerial: [kept, serial].compactMap(\.self).max())
+            state.withLock { $0.list = list }
+            return keep(list)
         } catch {
-            throw TLSConfigurationError(.pinsUnavailable, ErrorText.line(error))
-        }
-        state.withLock { state in
-            state.list = list
-            state.lastSerial = list.serial
-        }
-        do {
-            try file?.write(list)
-        } catch {
-            throw TLSConfigurationError(
-                .pinsNotSaved,
-                "List \(list.serial) is in use, but could not be kept: \(ErrorText.line(error))"
-            )
+            return error as? TransportError ?? TransportError(.pinsUnavailable, ErrorText.line(error))
         }
     }
 
-    private func get(_ url: URL) async throws(TLSConfigurationError) -> Data {
+    private func keep(_ list: PinList) -> TransportError? {
+        do {
+            try file?.write(list)
+            return nil
+        } catch {
+            let message = "List \(list.serial) is in use, but could not be kept: \(ErrorText.line(error))"
+            return TransportError(.pinsNotSaved, message)
+        }
+    }
+
+    private func get(_ url: URL) async throws -> Data {
         var request = HTTPRequest(url: url)
         request.headerFields[.cacheControl] = "no-cache"
         request.context.responseBody = .buffered(upTo: PinList.sizeLimit)
@@ -217,10 +203,10 @@ extension SignedPins {
             status = response.status
         } catch {
             // Also an error about the TLS settings of the transport, which are other settings.
-            throw TLSConfigurationError(.pinsUnavailable, ErrorText.line(error))
+            throw TransportError(.pinsUnavailable, ErrorText.line(error))
         }
         let place = Redaction.standard.string(for: url)
-        throw TLSConfigurationError(.pinsUnavailable, "\(place) was answered with status \(status.code).")
+        throw TransportError(.pinsUnavailable, "\(place) was answered with status \(status.code).")
     }
 }
 
