@@ -75,28 +75,3 @@ extension Error {
         return error.domain == NSPOSIXErrorDomain && codes.contains(Int32(truncatingIfNeeded: error.code))
     }
 }
-
-extension HTTPResponse {
-    private enum BodyCutOffKey: HTTPContextKey { static var defaultValue: Bool { false } }
-
-    /// Whether the body is complete. `false` for the response of an error that kept only the beginning of the body.
-    package var isBodyComplete: Bool { !context[BodyCutOffKey.self] }
-
-    /// The response of an error, which says whether its body is complete.
-    package func with(isBodyComplete: Bool) -> HTTPResponse {
-        guard !isBodyComplete else { return self }
-        var response = self
-        response.context[BodyCutOffKey.self] = true
-        return response
-    }
-}
-
-extension HTTPContext {
-    private enum MadeLocallyKey: HTTPContextKey { static var defaultValue: Bool { false } }
-
-    /// On a response: whether this program made the response, because no server could be reached or sending was forbidden.
-    package var isMadeLocally: Bool {
-        get { self[MadeLocallyKey.self] }
-        set { self[MadeLocallyKey.self] = newValue }
-    }
-}

@@ -69,10 +69,19 @@ package final class OpenedFile: Sendable {
         in folder: OpenedFile? = nil,
         permissions: UInt16 = 0o666
     ) throws(SystemCallFailure) -> OpenedFile {
+        OpenedFile(try openDescriptor(name, flags, in: folder, permissions), name, in: folder)
+    }
+
+    fileprivate static func openDescriptor(
+        _ name: String,
+        _ flags: Int32,
+        in folder: OpenedFile? = nil,
+        _ permissions: UInt16 = 0o666
+    ) throws(SystemCallFailure) -> Int32 {
         let flags = flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
         while true {
             let descriptor = openat(folder?.descriptor ?? AT_FDCWD, name, flags, mode_t(permissions))
-            if descriptor >= 0 { return OpenedFile(descriptor, name, in: folder) }
+            if descriptor >= 0 { return descriptor }
             if errno != EINTR { throw SystemCallFailure("open", name, in: folder) }
         }
     }
@@ -239,3 +248,40 @@ package enum FileName {
 }
 
 private func renameCall(_ path: String, _ other: String) -> Int32 { rename(path, other) }
+
+/// Opens files without blocking.
+///
+/// Opening a FIFO blocks until its other end is opened, and tasks have few threads to block. A FIFO may have replaced a regular
+/// file after it was checked, so every open is non-blocking.
+enum RegularFile {
+    /// Opens a file for reading, following symbolic links.
+    ///
+    /// - Throws: a `POSIXError`, also if the URL isn't a regular file's.
+    static func open(_ url: URL) throws -> FileHandle {
+        // Resolves links and drops cached values, because the URL may remember an older file. Avoids `fstat()`, for which Apple
+        // requires apps to declare a reason.
+        var target = url.resolvingSymlinksInPath()
+        target.removeAllCachedResourceValues()
+        let isRegular = try? target.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile
+        guard url.isFileURL, isRegular != false else { throw POSIXError(.EINVAL) }
+        let descriptor: Int32
+        do {
+            descriptor = try OpenedFile.openDescriptor(url.path, O_RDONLY)
+        } catch {
+            throw POSIXError(POSIXError.Code(rawValue: error.code) ?? .EIO)
+        }
+        // A FIFO that replaced the file in the meantime can't seek.
+        guard lseek(descriptor, 0, SEEK_CUR) == 0 else {
+            close(descriptor)
+            throw POSIXError(.EINVAL)
+        }
+        return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+
+    /// The whole content of a file.
+    static func contents(of url: URL) throws -> Data {
+        let handle = try open(url)
+        defer { try? handle.close() }
+        return try handle.readToEnd() ?? Data()
+    }
+}

@@ -56,21 +56,20 @@ public struct TransferProgress: Sendable, Hashable {
     }
 }
 
+/// The closures that a transport calls as bodies travel.
+private struct ProgressReports: Sendable {
+    var upload: (@Sendable (TransferProgress) -> Void)?
+    var taken: (@Sendable (Int64) -> Void)?
+    var download: (@Sendable (TransferProgress) -> Void)?
+}
+
 extension HTTPContext {
     private enum TimeoutsKey: HTTPContextKey { static var defaultValue: Timeouts? { nil } }
     private enum ResponseBodyKey: HTTPContextKey { static var defaultValue: ResponseBodyMode { .buffered } }
     private enum SendingForbiddenKey: HTTPContextKey { static var defaultValue: String? { nil } }
     private enum FollowsRedirectsKey: HTTPContextKey { static var defaultValue: Bool { false } }
     private enum IdempotencyKey: HTTPContextKey { static var defaultValue: Bool? { nil } }
-    private enum UploadProgressKey: HTTPContextKey {
-        static var defaultValue: (@Sendable (TransferProgress) -> Void)? { nil }
-    }
-    private enum TakenBytesKey: HTTPContextKey {
-        static var defaultValue: (@Sendable (Int64) -> Void)? { nil }
-    }
-    private enum DownloadProgressKey: HTTPContextKey {
-        static var defaultValue: (@Sendable (TransferProgress) -> Void)? { nil }
-    }
+    private enum ReportsKey: HTTPContextKey { static var defaultValue: ProgressReports { ProgressReports() } }
 
     /// On a request: its time limits. `nil` to use the transport's.
     public var timeouts: Timeouts? {
@@ -112,21 +111,21 @@ extension HTTPContext {
 
     /// On a request: called as its body is sent, from any thread. The closure must return quickly.
     public var uploadProgress: (@Sendable (TransferProgress) -> Void)? {
-        get { self[UploadProgressKey.self] }
-        set { self[UploadProgressKey.self] = newValue }
+        get { self[ReportsKey.self].upload }
+        set { self[ReportsKey.self].upload = newValue }
     }
 
     /// On a request: called with the number of bytes that the transport has taken from the body, before they can reach the server.
     ///
     /// ``uploadProgress`` may be late. A transport that can't report each byte in time never calls this closure.
     package var takenBytes: (@Sendable (Int64) -> Void)? {
-        get { self[TakenBytesKey.self] }
-        set { self[TakenBytesKey.self] = newValue }
+        get { self[ReportsKey.self].taken }
+        set { self[ReportsKey.self].taken = newValue }
     }
 
     /// On a request: called as the response's body arrives, from any thread. The closure must return quickly.
     public var downloadProgress: (@Sendable (TransferProgress) -> Void)? {
-        get { self[DownloadProgressKey.self] }
-        set { self[DownloadProgressKey.self] = newValue }
+        get { self[ReportsKey.self].download }
+        set { self[ReportsKey.self].download = newValue }
     }
 }

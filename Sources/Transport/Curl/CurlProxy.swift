@@ -114,7 +114,7 @@ struct ProxyText {
     }
 }
 
-extension CurlTransport.Proxy: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension CurlTransport.Proxy: CustomStringConvertible, CustomReflectable {
     /// `environment`, `none`, or the scheme, host and port of the URL.
     public var description: String {
         switch url {
@@ -131,9 +131,6 @@ extension CurlTransport.Proxy: CustomStringConvertible, CustomDebugStringConvert
         let user = text.secrets.isEmpty ? "" : "\(Redaction.standard.placeholder)@"
         return "\(scheme)\(user)\(text.authority)"
     }
-
-    /// Equal to ``description``.
-    public var debugDescription: String { description }
 
     /// A mirror without the user and password.
     public var customMirror: Mirror { Mirror(self, children: ["url": description]) }

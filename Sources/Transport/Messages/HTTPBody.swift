@@ -103,13 +103,7 @@ extension HTTPBody {
     public var isEmpty: Bool { length == 0 }
 
     /// Whether the body is a file or a stream with an announced length of 0.
-    var isEmptySource: Bool {
-        switch storage {
-        case .bytes: false
-        case .file(let file): file.length == 0
-        case .stream(let stream): stream.length == 0
-        }
-    }
+    var isEmptySource: Bool { isEmpty && !isInMemory }
 
     /// Makes a one-shot stream that was read to its end, and had no content, readable as empty.
     func noteEmpty() {
@@ -228,7 +222,8 @@ extension HTTPBody: AsyncSequence {
     public func makeAsyncIterator() -> AsyncIterator {
         switch storage {
         case .bytes(let bytes): return AsyncIterator(source: .bytes(bytes))
-        case .file(let file): return AsyncIterator(source: .reader(FileReader(file)))
+        case .file(let file):
+            return AsyncIterator(source: .reader(LengthCheckedReader(FileReader(file), length: file.length)))
         case .stream(let stream):
             do {
                 return AsyncIterator(source: .reader(try stream.read()))
@@ -239,7 +234,7 @@ extension HTTPBody: AsyncSequence {
     }
 }
 
-extension HTTPBody: ExpressibleByStringLiteral, CustomStringConvertible, CustomDebugStringConvertible {
+extension HTTPBody: ExpressibleByStringLiteral, CustomStringConvertible {
     /// A body of UTF-8 text in memory.
     public init(stringLiteral text: String) { self.init(text) }
 
@@ -252,7 +247,4 @@ extension HTTPBody: ExpressibleByStringLiteral, CustomStringConvertible, CustomD
         case .stream(let stream): stream.isRestartable ? "stream, \(size)" : "one-shot stream, \(size)"
         }
     }
-
-    /// Equal to ``description``, so that content isn't printed by accident.
-    public var debugDescription: String { description }
 }

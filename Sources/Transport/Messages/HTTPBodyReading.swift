@@ -39,22 +39,16 @@ final class FileReader: ChunkReader {
     private let file: FileBody
     private let offset: Int64
     private var handle: FileHandle?
-    private var count: Int64
 
     init(_ file: FileBody, from offset: Int64 = 0) {
         self.file = file
         self.offset = offset
-        count = offset
     }
 
     func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
         try Task.checkCancellation()
         let (handle, chunk) = try await Self.read(file, handle, offset)
         self.handle = handle
-        count += Int64(chunk?.count ?? 0)
-        guard count == file.length || (chunk != nil && count < file.length) else {
-            throw TransportError.lengthMismatch(announced: file.length, got: count)
-        }
         if chunk == nil { try handle.close() }
         return chunk
     }
@@ -145,7 +139,7 @@ final class StreamReader<Chunks: AsyncSequence>: ChunkReader where Chunks.Elemen
     }
 }
 
-/// Checks that a stream has the announced number of bytes. On the wire, a wrong length would corrupt the connection.
+/// Checks that a file or stream has the announced number of bytes. On the wire, a wrong length would corrupt the connection.
 final class LengthCheckedReader: ChunkReader {
     private let reader: any ChunkReader
     private let length: Int64

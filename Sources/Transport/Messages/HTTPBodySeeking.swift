@@ -26,7 +26,14 @@ extension HTTPBody {
         _ make: @escaping @Sendable (_ offset: Int64) async throws -> Chunks
     ) -> Self where Chunks.Element == Data {
         guard length >= 0 else { return .unreadable(TransportError.lengthMismatch(announced: length, got: 0)) }
-        return seekable(from: 0, to: length) { offset in SeekingReader(offset, make) }
+        return seekable(from: 0, to: length) { offset in
+            StreamReader(
+                UnfoldingSequence(from: { nil as Chunks.AsyncIterator? }) { chunks in
+                    if chunks == nil { chunks = try await make(offset).makeAsyncIterator() }
+                    return try await chunks?.next(isolation: #isolation)
+                }
+            )
+        }
     }
 
     /// Whether ``content(from:)`` can give a part of the content: bytes in memory, files, and bodies made by
@@ -66,10 +73,14 @@ extension HTTPBody {
             guard let rest = content(from: range.lowerBound) else { return nil }
             // `count` would trap where `Int` has 32 bits, as on watches.
             let count = range.upperBound - range.lowerBound
-            let stream = StreamBody(length: count, isRestartable: true, onDiscard: {}) {
-                PrefixReader(rest.makeAsyncIterator(), count: count)
+            return .restartable(length: count) {
+                UnfoldingSequence(from: { (chunks: rest.makeAsyncIterator(), left: count) }) { state in
+                    guard state.left > 0, let chunk = try await state.chunks.next() else { return nil }
+                    let bytes = chunk.prefix(Int(Swift.min(state.left, Int64(chunk.count))))
+                    state.left -= Int64(bytes.count)
+                    return bytes.count == chunk.count ? chunk : Data(bytes)
+                }
             }
-            return Self(storage: .stream(stream))
         }
     }
 
@@ -82,46 +93,5 @@ extension HTTPBody {
         let seek: @Sendable (Int64) -> HTTPBody = { .seekable(from: start + $0, to: end, read) }
         let stream = StreamBody(length: end - start, isRestartable: true, seek: seek, onDiscard: {}) { read(start) }
         return Self(storage: .stream(stream))
-    }
-}
-
-/// Makes a stream from an offset when its first chunk is read.
-private final class SeekingReader<Chunks: AsyncSequence & Sendable>: ChunkReader where Chunks.Element == Data {
-    private let offset: Int64
-    private let make: @Sendable (Int64) async throws -> Chunks
-    private var reader: StreamReader<Chunks>?
-
-    init(_ offset: Int64, _ make: @escaping @Sendable (Int64) async throws -> Chunks) {
-        self.offset = offset
-        self.make = make
-    }
-
-    func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
-        let reader: StreamReader<Chunks>
-        if let current = self.reader {
-            reader = current
-        } else {
-            reader = StreamReader(try await make(offset))
-            self.reader = reader
-        }
-        return try await reader.next(isolation: actor)
-    }
-}
-
-/// Reads the first bytes of a body, and leaves the rest unread.
-private final class PrefixReader: ChunkReader {
-    private var iterator: HTTPBody.AsyncIterator
-    private var count: Int64
-
-    init(_ iterator: HTTPBody.AsyncIterator, count: Int64) {
-        self.iterator = iterator
-        self.count = count
-    }
-
-    func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
-        guard count > 0, let chunk = try await iterator.next(isolation: actor) else { return nil }
-        let bytes = chunk.prefix(Int(min(count, Int64(chunk.count))))
-        count -= Int64(bytes.count)
-        return bytes.count == chunk.count ? chunk : Data(bytes)
     }
 }

@@ -158,15 +158,12 @@ extension HTTPResponse.Status: Hashable, ExpressibleByIntegerLiteral, CustomStri
     ]
 }
 
-extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible {
+extension HTTPResponse: CustomStringConvertible {
     /// Status and URL on one line, with secrets in the URL redacted.
     public var description: String {
         let origin = url.map { " from \(Redaction.standard.string(for: $0))" } ?? ""
         return PrintableText.line("\(status)\(origin)")
     }
-
-    /// Equal to ``description``, so that no secret is printed by accident.
-    public var debugDescription: String { description }
 }
 
 // Names of other libraries, with the name to write instead.

@@ -25,11 +25,8 @@ extension HTTPField: Codable {
     /// - Throws: `EncodingError` if the field isn't ``isValid``, because it could not be decoded.
     public func encode(to encoder: any Encoder) throws {
         guard isValid else {
-            let context = EncodingError.Context(
-                codingPath: encoder.codingPath,
-                debugDescription: "The field has an invalid name, or a control character in its value."
-            )
-            throw EncodingError.invalidValue(self, context)
+            let reason = "The field has an invalid name, or a control character in its value."
+            throw EncodingError.invalidValue(self, .init(codingPath: encoder.codingPath, debugDescription: reason))
         }
         var container = encoder.unkeyedContainer()
         try container.encode(name.rawName)
@@ -83,24 +80,25 @@ extension HTTPRequest: Codable {
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         guard Method(rawValue: method.rawValue) != nil else {
-            let context = EncodingError.Context(
-                codingPath: container.codingPath + [CodingKeys.method],
-                debugDescription: "The method isn't a token (RFC 9110 §9.1)."
-            )
-            throw EncodingError.invalidValue(method.rawValue, context)
+            throw Self.uncodable(method.rawValue, .method, "The method isn't a token (RFC 9110 §9.1).", encoder)
         }
         try container.encode(method, forKey: .method)
         try container.encode(url, forKey: .url)
         try container.encode(headerFields, forKey: .headerFields)
         guard !body.isEmpty else { return }
         guard let bytes = body.bytes else {
-            let context = EncodingError.Context(
-                codingPath: container.codingPath + [CodingKeys.body],
-                debugDescription:
-                    "Only content in memory can be encoded. Read the stream or the file first: collect(upTo:)."
-            )
-            throw EncodingError.invalidValue(body, context)
+            let reason = "Only content in memory can be encoded. Read the stream or the file first: collect(upTo:)."
+            throw Self.uncodable(body, .body, reason, encoder)
         }
         try container.encode(bytes, forKey: .body)
+    }
+
+    private static func uncodable(
+        _ value: Any,
+        _ key: CodingKeys,
+        _ reason: String,
+        _ encoder: any Encoder
+    ) -> EncodingError {
+        .invalidValue(value, .init(codingPath: encoder.codingPath + [key], debugDescription: reason))
     }
 }

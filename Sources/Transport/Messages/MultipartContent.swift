@@ -17,9 +17,7 @@ package struct MultipartContent {
     /// - Parameter mayBeCut: whether the content may end within a part.
     package init?(_ bytes: [UInt8], boundary: String, mayBeCut: Bool = false) {
         let delimiter = Array("--\(boundary)".utf8)
-        var parts: [Part] = []
-        var start: Int?
-        var position = 0
+        var (parts, start, position, isClosed): ([Part], Int?, Int, Bool) = ([], nil, 0, false)
         while let found = Self.delimiter(delimiter, in: bytes, from: position) {
             if let start {
                 // The line break before a delimiter belongs to the delimiter.
@@ -28,22 +26,14 @@ package struct MultipartContent {
                 if end > start, bytes[end - 1] == 0x0D { end -= 1 }
                 parts.append(Self.part(bytes, start..<end))
             }
-            let after = found + delimiter.count
-            if bytes[after...].starts(with: "--".utf8) {
-                guard !parts.isEmpty else { return nil }
-                (self.bytes, self.parts) = (bytes, parts)
-                return
-            }
-            guard let line = bytes[after...].firstIndex(of: 0x0A) else {
-                start = nil
-                break
-            }
-            start = line + 1
-            position = line + 1
+            let rest = bytes[(found + delimiter.count)...]
+            isClosed = rest.starts(with: "--".utf8)
+            start = isClosed ? nil : rest.firstIndex(of: 0x0A).map { $0 + 1 }
+            guard let start else { break }
+            position = start
         }
-        guard mayBeCut else { return nil }
         if let start { parts.append(Self.part(bytes, start..<bytes.count)) }
-        guard !parts.isEmpty else { return nil }
+        guard isClosed || mayBeCut, !parts.isEmpty else { return nil }
         (self.bytes, self.parts) = (bytes, parts)
     }
 

@@ -14,11 +14,6 @@ extension HTTPField: CustomReflectable {
     }
 }
 
-extension HTTPFields: CustomReflectable {
-    /// The fields, in order.
-    public var customMirror: Mirror { Mirror(self, unlabeledChildren: Array(self), displayStyle: .collection) }
-}
-
 extension HTTPBody: CustomReflectable {
     /// The kind and size of the body, never its content.
     public var customMirror: Mirror { Mirror(self, children: ["kind": description], displayStyle: .struct) }
