@@ -7,7 +7,7 @@ public struct TransportError: HTTPError {
     /// A message for a person: the failure, and a remedy.
     public let message: String
     /// The method and the redacted URL of the request, if known.
-    public let request: HTTPRequest.Summary?
+    public private(set) var request: HTTPRequest.Summary?
     /// The error that caused this one, if it adds information.
     public let underlying: (any Error)?
     /// Details about the failed call, such as the attempts made.
@@ -111,8 +111,8 @@ extension TransportError {
 
     /// This error about a request, for errors of a body, which doesn't know its request.
     package func withRequest(_ request: HTTPRequest) -> Self {
-        var error = Self(code, message, request: request, underlying: underlying)
-        error.context = context
+        var error = self
+        error.request = request.summary
         return error
     }
 

@@ -34,11 +34,7 @@ extension TransportError {
 
     /// The error with a request attached. ``staleConnection`` becomes ``connectionLost``.
     func about(_ request: HTTPRequest) -> Self {
-        guard code == .staleConnection else {
-            var error = Self(code, message, request: request, underlying: underlying)
-            error.precedesSending = precedesSending
-            return error
-        }
+        guard code == .staleConnection else { return withRequest(request) }
         let fate =
             " Whether it saw the request is unknown; one that is not idempotent, or can't be read again, is not sent again."
         return Self(.connectionLost, message + fate, request: request)

@@ -19,28 +19,17 @@ enum ContentCoding: Sendable, CaseIterable {
     static let available = allCases.filter { $0.loadError == nil }
 
     /// The value of `Accept-Encoding` for the available codings.
-    static let acceptEncoding = available.isEmpty ? "identity" : available.map(\.name).joined(separator: ", ")
+    static let acceptEncoding = available.isEmpty ? "identity" : available.map { $0.names[0] }.joined(separator: ", ")
 
-    private var name: String {
+    /// The names in `Content-Encoding`; the first one is sent.
+    private var names: [String] {
         switch self {
-        case .gzip: "gzip"
-        case .deflate: "deflate"
+        case .gzip: ["gzip", "x-gzip"]
+        case .deflate: ["deflate"]
         #if os(Linux)
-        case .brotli: "br"
-        case .zstd: "zstd"
+        case .brotli: ["br"]
+        case .zstd: ["zstd"]
         #endif
-        }
-    }
-
-    private init?(name: String) {
-        switch name {
-        case "gzip", "x-gzip": self = .gzip
-        case "deflate": self = .deflate
-        #if os(Linux)
-        case "br": self = .brotli
-        case "zstd": self = .zstd
-        #endif
-        default: return nil
         }
     }
 
@@ -61,7 +50,7 @@ enum ContentCoding: Sendable, CaseIterable {
     static func parse(_ values: [String]) -> [ContentCoding]? {
         var codings: [ContentCoding] = []
         for name in values.flatMap(TokenList.firstWords) where name != "identity" {
-            guard let coding = ContentCoding(name: name), available.contains(coding), codings.count < most else {
+            guard let coding = available.first(where: { $0.names.contains(name) }), codings.count < most else {
                 return nil
             }
             codings.append(coding)

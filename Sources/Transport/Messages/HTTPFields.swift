@@ -42,11 +42,8 @@ public struct HTTPFields: Sendable, Hashable {
             return self[values: name].joined(separator: name == .cookie ? "; " : ", ")
         }
         set {
-            if let newValue {
-                replace(name, with: HTTPField(unchecked: name, newValue))
-            } else {
-                fields.removeAll { $0.name == name }
-            }
+            guard let newValue else { return remove(name) }
+            replace(name, with: HTTPField(unchecked: name, newValue))
         }
     }
 

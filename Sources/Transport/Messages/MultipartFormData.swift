@@ -46,16 +46,12 @@ public struct MultipartFormData: Sendable {
     /// - Throws: ``TransportError`` with ``HTTPErrorCode/invalidRequest`` if a part's content type is empty or contains a
     ///   control character, or with ``HTTPErrorCode/bodyNotReplayable`` if a one-shot part was already read.
     public func body() throws -> HTTPBody {
-        var joined = JoinedBodies()
+        var pieces: [HTTPBody] = []
         for part in parts {
             guard part.body.isReadable else { throw TransportError.bodyNotReplayable() }
-            joined.append(Data("--\(boundary)\r\n".utf8))
-            joined.append(try part.head())
-            joined.append(part.body)
-            joined.append(Data("\r\n".utf8))
+            pieces += [HTTPBody("--\(boundary)\r\n"), HTTPBody(try part.head()), part.body, HTTPBody("\r\n")]
         }
-        joined.append(Data("--\(boundary)--\r\n".utf8))
-        return joined.body
+        return .joined(pieces + [HTTPBody("--\(boundary)--\r\n")])
     }
 }
 
@@ -153,61 +149,41 @@ extension MultipartFormData {
     }
 }
 
-/// Several bodies concatenated into one.
-private struct JoinedBodies {
+extension HTTPBody {
     // Longer pieces aren't copied.
     private static let longestCopied = 64 * 1024
 
-    private var bodies: [HTTPBody] = []
-    /// Consecutive short pieces, joined.
-    private var gathered = Data()
-
-    mutating func append(_ bytes: Data) {
-        if bytes.count <= Self.longestCopied { gathered += bytes } else { appendWhole(HTTPBody(bytes)) }
-    }
-
-    mutating func append(_ body: HTTPBody) {
-        if let bytes = body.bytes { append(bytes) } else { appendWhole(body) }
-    }
-
-    private mutating func appendWhole(_ body: HTTPBody) {
-        bodies += [HTTPBody(gathered), body]
-        gathered = Data()
-    }
-
-    var body: HTTPBody {
-        guard !bodies.isEmpty else { return HTTPBody(gathered) }
-        var whole = self
-        whole.bodies.append(HTTPBody(gathered))
-        whole.gathered = Data()
-        return whole.stream
-    }
-
-    private var stream: HTTPBody {
-        guard bodies.allSatisfy(\.isRestartable) else {
-            return .oneShot(chunks, length: length) { [bodies] in
-                for body in bodies { body.discard() }
+    /// Several bodies concatenated into one. Consecutive short pieces in memory are joined.
+    fileprivate static func joined(_ pieces: [HTTPBody]) -> HTTPBody {
+        var (gathered, joined): (Data, [HTTPBody]) = (Data(), [])
+        for piece in pieces {
+            if let bytes = piece.bytes, bytes.count <= longestCopied {
+                gathered += bytes
+            } else {
+                joined += [HTTPBody(gathered), piece]
+                gathered = Data()
             }
         }
-        return .restartable(length: length) { [chunks] in chunks }
+        guard !joined.isEmpty else { return HTTPBody(gathered) }
+        let bodies = joined + [HTTPBody(gathered)]
+        let chunks = UnfoldingSequence(from: { (rest: bodies[...], current: HTTPBody.empty.makeAsyncIterator()) }) {
+            state in
+            while true {
+                if let chunk = try await state.current.next() { return chunk }
+                guard let body = state.rest.popFirst() else { return nil as Data? }
+                state.current = body.makeAsyncIterator()
+            }
+        }
+        guard !bodies.allSatisfy(\.isRestartable) else { return .restartable(length: length(of: bodies)) { chunks } }
+        return .oneShot(chunks, length: length(of: bodies)) { for body in bodies { body.discard() } }
     }
 
     // A stream's announced length can be any number, so the sum may overflow.
-    private var length: Int64? {
+    private static func length(of bodies: [HTTPBody]) -> Int64? {
         bodies.reduce(0) { sum, body in
             guard let sum, let length = body.length else { return nil }
             let (total, overflows) = sum.addingReportingOverflow(length)
             return overflows ? nil : total
-        }
-    }
-
-    private var chunks: UnfoldingSequence<(rest: ArraySlice<HTTPBody>, current: HTTPBody.AsyncIterator), Data> {
-        UnfoldingSequence(from: { [bodies] in (bodies[...], HTTPBody.empty.makeAsyncIterator()) }) { state in
-            while true {
-                if let chunk = try await state.current.next() { return chunk }
-                guard let body = state.rest.popFirst() else { return nil }
-                state.current = body.makeAsyncIterator()
-            }
         }
     }
 }

@@ -117,18 +117,13 @@ extension ChainVerifier {
             chain = [leaf] + Self.elements(untrusted).filter { $0 != leaf }
             failure = Self.refusal(context, host)
         }
-        let refusal = tls.refusal(of: host, after: failure, isExempt: isExempt) { try chain.map(Self.certificate) }
+        let refusal = tls.refusal(of: host, after: failure, isExempt: isExempt) {
+            try chain.map { try TLSCertificate(openSSL: $0) }
+        }
         if failure != nil, refusal != nil {
             cossl_X509_STORE_CTX_set_error(handshake, cossl_X509_STORE_CTX_get_error(context))
         }
         return refusal
-    }
-
-    private static func certificate(_ certificate: UnsafeMutableRawPointer) throws -> TLSCertificate {
-        guard let der = OpenSSLLibrary.encode(certificate, { cossl_i2d_X509($0, $1) }) else {
-            throw TransportError(.notACertificate, "A certificate of the chain can't be read.")
-        }
-        return try TLSCertificate(der: der, source: "A certificate of the chain")
     }
 
     private static func refusal(_ context: UnsafeMutableRawPointer, _ host: String) -> TransportError {
@@ -136,16 +131,11 @@ extension ChainVerifier {
         let depth = Int(cossl_X509_STORE_CTX_get_error_depth(context))
         let reason = cossl_X509_verify_cert_error_string(Int(code)).map { String(cString: $0) } ?? "error \(code)"
         let chain = elements(cossl_X509_STORE_CTX_get0_chain(context))
-        let subject = chain.indices.contains(depth) ? subject(chain[depth]).map { " (\($0))" } ?? "" : ""
+        let certificate = chain.indices.contains(depth) ? try? TLSCertificate(openSSL: chain[depth]) : nil
+        let subject = certificate.map { " (\($0.subject))" } ?? ""
         let isUnknown = reason.contains("self-signed") || reason.contains("local issuer")
         let advice = isUnknown ? " To trust its authority, or it, name it in TLSConfiguration.trust." : ""
         return TransportError(.tlsFailed, "The certificate of \(host) is not trusted: \(reason)\(subject).\(advice)")
-    }
-
-    private static func subject(_ certificate: UnsafeMutableRawPointer) -> String? {
-        OpenSSLLibrary.encode(certificate) { cossl_i2d_X509($0, $1) }.flatMap {
-            CertificateLayout([UInt8]($0))?.subject
-        }
     }
 
     /// Whether a certificate's subjectAltName contains a host or an address. Without one, OpenSSL and libcurl would compare the

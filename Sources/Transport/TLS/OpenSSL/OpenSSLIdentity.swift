@@ -81,7 +81,7 @@ extension ClientIdentity {
                     "The PKCS#12 archive holds no private key with its certificate."
                 )
             }
-            try self.init(all.map { try TLSCertificate($0) }, ownedKey)
+            try self.init(all.map { try TLSCertificate(openSSL: $0.pointer) }, ownedKey)
         }
 
         private init(_ certificates: [TLSCertificate], _ key: OpenSSLObject) throws {
@@ -134,11 +134,11 @@ private let givePassword: cossl_password_callback = { buffer, size, _, argument 
 
 extension TLSCertificate {
     /// Creates a certificate from OpenSSL's object.
-    init(_ object: OpenSSLObject) throws {
-        guard let der = OpenSSLLibrary.encode(object, { cossl_i2d_X509($0, $1) }) else {
+    init(openSSL certificate: UnsafeMutableRawPointer) throws {
+        guard let der = OpenSSLLibrary.encode(certificate, { cossl_i2d_X509($0, $1) }) else {
             throw TransportError(.notACertificate, "OpenSSL can't encode a certificate.")
         }
-        try self.init(der: der, source: "A certificate")
+        try self.init(der: der, source: "A certificate of OpenSSL")
     }
 }
 #endif
