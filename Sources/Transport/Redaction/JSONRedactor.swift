@@ -2,20 +2,20 @@ internal import InterceptorsSyntax
 
 /// Replaces the values of sensitive names in JSON (RFC 8259), also in several values in a row, and in text that breaks off.
 ///
-/// It reads tokens, and no grammar: a string before a colon is a name, and text whose tokens are those of JSON counts as JSON.
-///
 /// For people, a secret of any type becomes the placeholder. For programs, a secret keeps its type: a number becomes 0, and an object
 /// or array keeps its shape. `true`, `false`, `null` and `""` tell nothing, so they stay.
 struct JSONRedactor {
+    private enum Expected { case value, valueOrEnd, name, nameOrEnd, colon, separator }
+
     private let redaction: Redaction
     private let bytes: [UInt8]
     private let isCut: Bool
     private let depth: Int
     private var position = 0
+    private var expected = Expected.value
     private var hasValue = false
     private var isFaulty = false
-    /// The number of open brackets.
-    private var level = 0
+    private var brackets: [UInt8] = []
     /// The last member's name, if it is sensitive.
     private var secretName: [UInt8]?
     /// The object or array of a sensitive name that is open: the number of brackets around it, and its start.
@@ -43,12 +43,15 @@ struct JSONRedactor {
     private mutating func run() -> Bool {
         position = ByteOrderMark.lengthOfUTF8(bytes)
         while true {
-            position = nextToken
+            // U+001E precedes each value of a JSON text sequence (RFC 7464).
+            while position < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[position]) || isSequenceMark {
+                position += 1
+            }
             if position == bytes.count {
                 if let secret, !redaction.isForPrograms { replace(from: secret.start, with: placeholder) }
-                return !isFaulty && (isCut || level == 0 && hasValue)
+                return !isFaulty && (isCut || brackets.isEmpty && hasValue)
             }
-            if step(bytes[position]) { continue }
+            if step() { continue }
             // A program's parser may accept more than JSON, so what comes after a fault is searched too.
             guard redaction.isForPrograms else { return false }
             isFaulty = true
@@ -60,61 +63,86 @@ struct JSONRedactor {
     private mutating func restart() {
         let rest = bytes[min(position + 1, bytes.count)...]
         position = rest.firstIndex { $0 == 0x0A || $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") } ?? bytes.count
-        (level, secret, secretName) = (0, nil, nil)
+        (brackets, secret, secretName, expected) = ([], nil, nil, .value)
     }
 
-    private var nextToken: Int {
-        bytes[position...].firstIndex { byte in
-            // U+001E precedes each value of a JSON text sequence (RFC 7464).
-            byte != 0x20 && byte != 0x0A && byte != 0x0D && byte != 0x09 && !(byte == 0x1E && level == 0)
-        } ?? bytes.count
-    }
+    private var isSequenceMark: Bool { bytes[position] == 0x1E && brackets.isEmpty }
 
-    /// Reads one token; `false` if it isn't one of JSON.
-    private mutating func step(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "{"), UInt8(ascii: "["):
-            if secretName != nil, secret == nil { secret = (level, position) }
-            level += 1
-            position += 1
-        case UInt8(ascii: "}"), UInt8(ascii: "]"):
-            guard level > 0 else { return false }
-            level -= 1
-            position += 1
-            if let secret, secret.level == level {
-                if !redaction.isForPrograms { replace(from: secret.start, with: placeholder) }
-                self.secret = nil
-            }
-            endValue()
-        case UInt8(ascii: ","), UInt8(ascii: ":"): position += 1
-        case UInt8(ascii: "\""): return takeString()
-        default: return takeWord()
+    /// Reads one token; `false` if it can't come here.
+    private mutating func step() -> Bool {
+        let byte = bytes[position]
+        switch (expected, byte) {
+        case (.value, UInt8(ascii: "{")), (.valueOrEnd, UInt8(ascii: "{")): open(byte, .nameOrEnd)
+        case (.value, UInt8(ascii: "[")), (.valueOrEnd, UInt8(ascii: "[")): open(byte, .valueOrEnd)
+        case (.nameOrEnd, UInt8(ascii: "}")), (.valueOrEnd, UInt8(ascii: "]")), (.separator, UInt8(ascii: "}")),
+            (.separator, UInt8(ascii: "]")):
+            return close(byte)
+        case (.name, UInt8(ascii: "}")) where redaction.isForPrograms,
+            (.value, UInt8(ascii: "]")) where redaction.isForPrograms:
+            return close(byte)
+        case (.separator, UInt8(ascii: ",")): skip(brackets.last == UInt8(ascii: "{") ? .name : .value)
+        case (.colon, UInt8(ascii: ":")): skip(.value)
+        case (.name, UInt8(ascii: "\"")), (.nameOrEnd, UInt8(ascii: "\"")): return takeName()
+        case (.value, _), (.valueOrEnd, _): return byte == UInt8(ascii: "\"") ? takeString() : takeWord()
+        default: return false
         }
+        return true
+    }
+
+    private mutating func skip(_ next: Expected) {
+        position += 1
+        expected = next
+    }
+
+    private mutating func open(_ bracket: UInt8, _ next: Expected) {
+        if secretName != nil, secret == nil { secret = (brackets.count, position) }
+        brackets.append(bracket)
+        skip(next)
+    }
+
+    private mutating func close(_ bracket: UInt8) -> Bool {
+        // In ASCII, a closing bracket comes two after the opening one.
+        guard brackets.popLast() == bracket - 2 else { return false }
+        position += 1
+        if let secret, secret.level == brackets.count {
+            if !redaction.isForPrograms { replace(from: secret.start, with: placeholder) }
+            self.secret = nil
+        }
+        endValue()
         return true
     }
 
     private mutating func endValue() {
         hasValue = true
         if secret == nil { secretName = nil }
+        expected = brackets.isEmpty ? .value : .separator
+    }
+
+    private mutating func takeName() -> Bool {
+        let start = position
+        guard let (name, isClosed) = takeText() else { return false }
+        if secret == nil {
+            secretName = redaction.isSensitive(name[...]) ? name : nil
+            if secretName == nil { redact(name, from: start, isClosed: isClosed) }
+        }
+        expected = .colon
+        return true
     }
 
     private mutating func takeString() -> Bool {
         let start = position
         guard let (text, isClosed) = takeText() else { return false }
-        let next = nextToken
-        let isName = next < bytes.count && bytes[next] == UInt8(ascii: ":")
-        if isName, secret == nil { secretName = redaction.isSensitive(text[...]) ? text : nil }
-        if secretName == nil {
+        if let secretName {
+            if isOpenToChange, !text.isEmpty,
+                !(isClosed && TextRedactor.isHarmless(text[...], name: secretName[...], isCut: false))
+            {
+                replace(from: start, with: placeholder)
+            }
+        } else {
             redact(text, from: start, isClosed: isClosed)
-        } else if !isName, isOpenToChange, !text.isEmpty, !(isClosed && isHarmless(text[...], isCut: false)) {
-            replace(from: start, with: placeholder)
         }
-        if !isName { endValue() }
+        endValue()
         return true
-    }
-
-    private func isHarmless(_ value: ArraySlice<UInt8>, isCut: Bool) -> Bool {
-        TextRedactor.isHarmless(value, name: (secretName ?? [])[...], isCut: isCut)
     }
 
     /// Replaces secrets in a string that has just been read.
@@ -164,7 +192,9 @@ struct JSONRedactor {
             isCut ? $0.utf8.starts(with: word) : word.elementsEqual($0.utf8)
         }
         guard isLiteral || isNumber(word) else { return false }
-        if secretName != nil, !isLiteral, isOpenToChange, !isHarmless(word, isCut: isCut) {
+        if let secretName, !isLiteral, isOpenToChange,
+            !TextRedactor.isHarmless(word, name: secretName[...], isCut: isCut)
+        {
             replace(from: start, with: redaction.isForPrograms ? [UInt8(ascii: "0")] : placeholder)
         }
         endValue()

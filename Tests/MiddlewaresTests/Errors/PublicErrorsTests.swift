@@ -97,7 +97,7 @@ import Testing
             }
         }
         let table = Set(try await Self.errors().map { "\(type(of: $0))" })
-        #expect(table.count == 11)
+        #expect(table.count == 10)
         #expect(names.subtracting(Self.notOfACall) == table)
     }
 
