@@ -22,7 +22,7 @@ struct RangeDemand: Sendable, Hashable {
     /// Adds the fields that ask for the range, or for the whole if the representation has changed.
     func add(to fields: inout HTTPFields) {
         fields[.range] = "bytes=\(range.lowerBound)-"
-        fields[.ifRange] = representation.tag
+        fields[.ifRange] = representation.validator
     }
 }
 

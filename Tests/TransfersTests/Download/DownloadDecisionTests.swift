@@ -6,7 +6,7 @@ import Testing
 
 /// Which responses continue the bytes that are there: RFC 9110 §13.1.5, §14.1 to §14.4, §15.3.7, §15.5.17.
 @Suite(.againstHanging) struct DownloadDecisionTests {
-    private static let kept = Representation(tag: "\"1\"", total: 100)
+    private static let kept = Representation(validator: "\"1\"", total: 100)
 
     private func decide(
         _ status: HTTPResponse.Status,
@@ -82,7 +82,7 @@ import Testing
     @Test func a200ReplacesTheBytes() {
         #expect(decide(200, [.contentLength: "7"]) == .replace(nil))
         let fields: HTTPFields = [.contentLength: "7", .eTag: "\"2\""]
-        #expect(decide(200, fields) == .replace(Representation(tag: "\"2\"", total: 7)))
+        #expect(decide(200, fields) == .replace(Representation(validator: "\"2\"", total: 7)))
     }
 
     @Test func a416StartsOver() {
@@ -129,7 +129,7 @@ import Testing
 
     @Test func theDemandLeavesAByteToAskFor() {
         func range(_ length: Int64, of total: Int64 = 100) -> Range<Int64>? {
-            let representation = Representation(tag: "\"1\"", total: total)
+            let representation = Representation(validator: "\"1\"", total: total)
             return RangeDemand(representation, held: length)?.range
         }
         #expect(range(0) == nil)
@@ -148,22 +148,36 @@ import Testing
     private static let noon = "Sun, 06 Nov 1994 12:00:00 GMT"
     private static let minuteBefore = "Sun, 06 Nov 1994 11:59:00 GMT"
 
-    @Test(arguments: [[.eTag: "\"1\""], [.eTag: "\"1\"", .lastModified: minuteBefore, .date: noon]] as [HTTPFields])
-    func aStrongTagIsKept(fields: HTTPFields) {
+    private static let momentBefore = "Sun, 06 Nov 1994 11:59:01 GMT"
+
+    @Test(
+        arguments: [
+            ([.eTag: "\"1\""], "\"1\""), ([.eTag: "\"1\"", .lastModified: minuteBefore, .date: noon], "\"1\""),
+            ([.lastModified: minuteBefore, .date: noon], minuteBefore),
+            ([.lastModified: minuteBefore, .date: noon, .vary: "Accept-Encoding, Origin"], minuteBefore),
+        ] as [(HTTPFields, String)]
+    )
+    func aStrongValidatorIsKept(fields: HTTPFields, expected: String) {
         var fields = fields
         fields[.contentLength] = "5"
-        #expect(Representation(of: fields) == Representation(tag: "\"1\"", total: 5))
+        #expect(Representation(of: fields) == Representation(validator: expected, total: 5))
     }
 
     @Test(
         arguments: [
             [:], [.eTag: "W/\"1\""], [.eTag: "1"], [.eTag: "\"1\", \"2\""], [.eTag: "\"é\""],
             [.eTag: "\"\(String(repeating: "x", count: 400))\""],
-            [.lastModified: minuteBefore, .date: noon], [.eTag: "W/\"1\"", .lastModified: minuteBefore, .date: noon],
+            // §13.1.5: no date beside a tag, even a weak one
+            [.eTag: "W/\"1\"", .lastModified: minuteBefore, .date: noon],
+            // §8.8.2.2: the date isn't strong
+            [.lastModified: momentBefore, .date: noon], [.lastModified: minuteBefore],
+            [.lastModified: "x", .date: noon],
+            [.lastModified: minuteBefore, .date: noon, .vary: "Cookie"],
+            [.lastModified: minuteBefore, .date: noon, .vary: "*"],
             [.eTag: "\"1\"", .contentEncoding: "gzip"], [.eTag: "\"1\"", .acceptRanges: "none"],
         ] as [HTTPFields]
     )
-    func withoutAStrongTagNothingIsKept(fields: HTTPFields) {
+    func withoutAStrongValidatorNothingIsKept(fields: HTTPFields) {
         var fields = fields
         fields[.contentLength] = "5"
         #expect(Representation(of: fields) == nil)
@@ -174,6 +188,13 @@ import Testing
         var fields: HTTPFields = [.eTag: "\"1\""]
         fields[.contentLength] = length
         #expect(Representation(of: fields) == nil)
+    }
+
+    @Test func aDateMayBeLeftOutOfAPart() {
+        let kept = Representation(validator: Self.minuteBefore, total: 5)
+        #expect(kept.isConfirmed(by: [:]))
+        #expect(kept.isConfirmed(by: [.lastModified: Self.minuteBefore]))
+        #expect(!kept.isConfirmed(by: [.lastModified: Self.noon]))
     }
 
     @Test func anAnnouncedDigestCountsOnlyForUncodedContent() throws {

@@ -8,7 +8,7 @@ import Testing
 @Suite(.againstHanging) struct DownloadRecordTests {
     private let record = DownloadRecord(
         source: "source",
-        representation: Representation(tag: "\"a \\ b\"", total: 5),
+        representation: Representation(validator: "\"a \\ b\"", total: 5),
         announced: DownloadDigest(Array(0..<32))
     )
 
@@ -55,7 +55,7 @@ import Testing
         let tag = "\"" + String(repeating: "\\", count: 398) + "\""
         var record = DownloadRecord(
             source: DownloadRecord.source(of: try #require(URL(string: "https://a.example/"))),
-            representation: Representation(tag: tag, total: .max),
+            representation: Representation(validator: tag, total: .max),
             announced: DownloadDigest(Array(repeating: 255, count: 32))
         )
         record.number = .max - 1
