@@ -47,12 +47,13 @@ extension ManualClock {
         let stuck = Mutex<StuckError?>(nil)
         let location = CodeLocation(fileID: fileID, line: line)
         return try await withThrowingTaskGroup(of: Value.self) { group in
-            group.addTask(executorPreference: executor) {
-                defer { executor.endOperation() }
-                return try await StartedWork.$watcher.withValue(executor) { try await operation() }
-            }
-            // This handler is newer than the group, so it runs before the group's sleepers are cancelled.
+            // This handler is newer than the group, so it runs before the group's sleepers are cancelled. It is there before the
+            // first of them sleeps.
             try await withTaskCancellationHandler {
+                group.addTask(executorPreference: executor) {
+                    defer { executor.endOperation() }
+                    return try await StartedWork.$watcher.withValue(executor) { try await operation() }
+                }
                 try await step(executor, count, failsWhenStuck, location)
             } onCancel: {
                 stuck.withLock { $0 = StuckError(now: now, deadlines: deadlines, needed: count, location: location) }

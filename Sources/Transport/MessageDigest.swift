@@ -21,14 +21,11 @@ package struct MessageDigest: ~Copyable {
         case md5
         /// FIPS 180-4.
         case sha256
-        /// FIPS 180-4.
-        case sha512
 
         fileprivate var size: Int {
             switch self {
             case .md5: 16
             case .sha256: 32
-            case .sha512: 64
             }
         }
     }
@@ -43,7 +40,6 @@ package struct MessageDigest: ~Copyable {
     #if canImport(CryptoKit)
     private var md5 = Insecure.MD5()
     private var sha256 = SHA256()
-    private var sha512 = SHA512()
     private let algorithm: Algorithm
 
     package init(_ algorithm: Algorithm = .sha256) throws { self.algorithm = algorithm }
@@ -52,7 +48,6 @@ package struct MessageDigest: ~Copyable {
         switch algorithm {
         case .md5: md5.update(data: bytes)
         case .sha256: sha256.update(data: bytes)
-        case .sha512: sha512.update(data: bytes)
         }
     }
 
@@ -60,7 +55,6 @@ package struct MessageDigest: ~Copyable {
         switch algorithm {
         case .md5: Array(md5.finalize())
         case .sha256: Array(sha256.finalize())
-        case .sha512: Array(sha512.finalize())
         }
     }
 
@@ -79,7 +73,6 @@ package struct MessageDigest: ~Copyable {
             switch algorithm {
             case .md5: cossl_EVP_md5()
             case .sha256: cossl_EVP_sha256()
-            case .sha512: cossl_EVP_sha512()
             }
         guard cossl_EVP_DigestInit_ex(context, type, nil) == 1 else {
             cossl_EVP_MD_CTX_free(context)

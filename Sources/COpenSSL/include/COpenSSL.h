@@ -92,7 +92,6 @@ typedef int (*cossl_password_callback)(char *buffer, int size, int for_writing, 
     F(int, EVP_PKEY_get_base_id, (const void *key), (key)) \
     F(int, EVP_PKEY_get_bits, (const void *key), (key)) \
     F(const void *, EVP_sha256, (void), ()) \
-    F(const void *, EVP_sha512, (void), ()) \
     F(const void *, EVP_md5, (void), ()) \
     F(int, EVP_DigestInit_ex, (void *context, const void *type, void *engine), (context, type, engine)) \
     F(int, EVP_DigestUpdate, (void *context, const void *bytes, size_t size), (context, bytes, size)) \

@@ -83,9 +83,11 @@ extension CacheStoreConformance {
             let key = try bench.key("a")
             for isClear in [false, true] {
                 let generation = try await bench.generation(key)
-                let writer = try await bench.store.write(bench.response(), for: key, replacing: [], length: 4)
-                try await writer.append(Data("late".utf8))
+                let content = Data((isClear ? "late" : "").utf8)
+                let length = isClear ? Int64(content.count) : nil
+                let writer = try await bench.store.write(bench.response(), for: key, replacing: [], length: length)
                 if isClear {
+                    try await writer.append(content)
                     try await bench.store.removeAll { _ in false }
                 } else {
                     try await bench.store.removeAll(of: key)

@@ -9,8 +9,6 @@ internal import InterceptorsSyntax
 struct DigestField: Sendable, Hashable {
     /// 32 bytes; `nil` if the field has no SHA-256, or its value has another length.
     private(set) var sha256: [UInt8]?
-    /// 64 bytes; `nil` if the field has no SHA-512, or its value has another length.
-    private(set) var sha512: [UInt8]?
 
     /// Fails if the field isn't a dictionary of byte sequences (RFC 8941 §3.2).
     ///
@@ -24,11 +22,7 @@ struct DigestField: Sendable, Hashable {
             // Parameters of a digest have no meaning yet.
             _ = cursor.takeWhile { $0 != UInt8(ascii: ",") }
             // RFC 8941 §3.2: of two members with one key, the last counts.
-            switch key {
-            case "sha-256": sha256 = bytes.count == 32 ? bytes : nil
-            case "sha-512": sha512 = bytes.count == 64 ? bytes : nil
-            default: break
-            }
+            if key == "sha-256" { sha256 = bytes.count == 32 ? bytes : nil }
             guard cursor.take(",") || cursor.isAtEnd else { return nil }
             cursor.skipWhitespace()
         }

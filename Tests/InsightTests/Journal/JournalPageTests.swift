@@ -36,7 +36,7 @@ import Testing
         for word in ["http://", "https://", "script"] { #expect(!page.contains(word)) }
     }
 
-    @Test(arguments: [("", #""""#), ("a\"\\\n\t\u{0}\u{7f}<ä", #""a\"\\\n\t\u0000\u007f<ä""#)])
+    @Test(arguments: [("", #""""#), ("a\"\\\n\t\u{0}\u{7f}<ä", #""a\"\\\n\t\u0000"# + "\u{7f}<ä\"")])
     func textsAreEscapedForJSON(_ text: String, _ json: String) {
         #expect(String(decoding: OrderedJSON.string(text).data(), as: UTF8.self) == json)
     }
