@@ -45,7 +45,7 @@ let user: User = try await api.get(42)
 try await api.delete("/users/\(account)")
 
 // A text with an appended value.
-// error: Write a literal of unwrapped URLValues, "/users/\(id)". A whole path or URL: .init(text: next).
+// error: Write the value into the literal, which encodes it: "/users/\(id)".
 try await api.get("/users/" + name)
 
 // The same, of another verb and between two texts.

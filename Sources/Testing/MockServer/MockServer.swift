@@ -95,7 +95,7 @@ extension MockServer {
     ///     A query in the pattern requires its items; without one, any query matches.
     ///   - readsBody: whether to read the content first. If `false`, the closure gets the request as soon as its head has
     ///     arrived, with an empty body. No `100 Continue` is sent, and the connection is closed after the response. Combined
-    ///     with ``StubAnswer/neverAnswer``, an upload stalls.
+    ///     with `StubAnswer.neverAnswer`, an upload stalls.
     ///   - fileID: the file that messages name; leave it out.
     ///   - line: the line that messages name; leave it out.
     ///   - answer: returns the response. If it throws, the server answers 500 with the error's text. A closure that captures

@@ -18,7 +18,7 @@ internal import Synchronization
 ///
 /// The jar doesn't use Foundation's `HTTPCookieStorage`. On Linux, that storage sends cookies to paths they aren't for, and
 /// secure cookies over http. It ignores `Max-Age`, lets one host set another host's cookies, and keeps everything in a file
-/// that programs share. To exchange cookies with Foundation or a web view, use ``Cookie/init(_:)`` and ``Cookie/httpCookie``.
+/// that programs share. To exchange cookies with Foundation or a web view on Apple platforms, use `Cookie.init(_:)` and `httpCookie`.
 ///
 /// ## Public suffixes
 /// A server can set cookies for a parent domain. The jar refuses `Domain=com`, because nobody owns a single label. Longer
