@@ -265,8 +265,8 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     @Test func contextIsKeptInBothAttemptsOfAHedge() async throws {
         let clock = ManualClock()
         let stub = StubTransport(time: .manual(clock))
-        stub.on({ !$0.context.isHedge }, .status(200).delayed(by: .seconds(60)))
-        stub.on({ $0.context.isHedge }, .status(200))
+        stub.on({ $0.context.hedgeAttempt == nil }, .status(200).delayed(by: .seconds(60)))
+        stub.on({ $0.context.hedgeAttempt == 2 }, .status(200))
         let spans = try await childrenOfTheProgramsSpan {
             _ = try await clock.run(sleepers: 2) {
                 try await send([.hedge(after: .seconds(1), time: .manual(clock)), .tracing(with: tracer)], over: stub)
