@@ -102,14 +102,15 @@ public struct Redaction: Sendable {
     func isSensitive(_ name: ArraySlice<UInt8>) -> Bool { name.withUnsafeBufferPointer { names.contains($0) } }
 
     /// A field's value in printable form. A sensitive field's value is replaced as a whole. A URL, such as `Location`'s, is
-    /// redacted as by ``string(for:)``. `Upload-Metadata` (tus 1.0), whose values are base64, is replaced as a whole too. Any other
-    /// value is redacted as by ``text(_:)``.
+    /// redacted as by ``string(for:)``. In `Upload-Metadata` (tus 1.0), the values of sensitive keys are replaced. Any other value is
+    /// redacted as by ``text(_:)``.
     public func value(of field: HTTPField) -> String {
         switch names.kind(of: field.name) {
-        case .secret, .metadata:
+        case .secret:
             note(field.name.rawName)
             return placeholder
         case .url: return redactingURL(field.value)
+        case .metadata: return redactingMetadata(field.value)
         case .text: return text(field.value)
         }
     }
@@ -129,8 +130,7 @@ public struct Redaction: Sendable {
     /// Text in printable form: an error's description, a line of a log, a field's value.
     ///
     /// In text that is JSON, values under sensitive names are replaced at any depth. In other text, these are replaced:
-    /// - the values of sensitive names: the word in `name=value`, the rest of the line in `Name: value`, and the rest of the text where a
-    ///   value begins with a quote or bracket, because it may be nested and escaped in any way;
+    /// - the values of sensitive names: `name=value`, `Name: value`, `"name": "value"`;
     /// - the users and passwords of URLs, and the word after `Bearer`, `Basic` and the like;
     /// - JSON Web Tokens, the marked tokens of some services such as `ghp_…`, and private keys in PEM.
     ///

@@ -51,8 +51,7 @@ extension Redaction {
         for (index, segment) in path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).enumerated()
         {
             if index > 0 { output.append(UInt8(ascii: "/")) }
-            // A segment may have parameters such as `;jsessionid=…` (RFC 3986 §3.3).
-            appendPairs(segment, to: &output)
+            appendSegment(segment, to: &output)
         }
     }
 
@@ -63,6 +62,15 @@ extension Redaction {
             return nil
         }
         return colon + 3
+    }
+
+    /// Appends a path segment, which may have parameters such as `;jsessionid=…` (RFC 3986 §3.3).
+    private func appendSegment(_ segment: ArraySlice<UInt8>, to output: inout [UInt8]) {
+        let own = segment.prefix { $0 != UInt8(ascii: ";") }
+        appendWithoutHiddenSecrets(own, to: &output)
+        guard own.endIndex < segment.endIndex else { return }
+        output.append(UInt8(ascii: ";"))
+        appendPairs(segment[(own.endIndex + 1)...], to: &output)
     }
 
     /// Appends `name=value` pairs separated by `&` or `;`. A sensitive value ends only at a `&`, because it may contain a `;`.
@@ -110,7 +118,7 @@ extension Redaction {
         }
     }
 
-    func decoded(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    private func decoded(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         text.contains(UInt8(ascii: "%")) ? Array(text).percentDecodedFully[...] : text
     }
 }

@@ -72,12 +72,10 @@ struct TextRedactor {
             hide(key)
         } else if word.contains(UInt8(ascii: "%")), holdsEncodedSecret(word) {
             hide(start..<end, isNoted: true)
-        } else if redaction.isForPrograms {
-            redactQuery(word)
         } else if let sign = sign(afterWord: end) {
             redactValue(of: word, sign: sign)
-        } else if Self.isScheme(word) {
-            redactCredentials(after: end)
+        } else if !redaction.isForPrograms {
+            redactArgument(of: word)
         }
     }
 
@@ -88,77 +86,47 @@ struct TextRedactor {
         return redaction.redacted(decoded, isCut: isCut, depth: depth + 1) != nil
     }
 
-    /// The value of a parameter in a URL, which markup or a script may contain.
-    private mutating func redactQuery(_ word: ArraySlice<UInt8>) {
-        let end = word.endIndex
-        guard end < bytes.count, bytes[end] == UInt8(ascii: "="), isInQuery(word.startIndex),
-            redaction.isSensitive(redaction.decoded(word))
-        else {
-            return
+    private mutating func redactValue(of word: ArraySlice<UInt8>, sign: Int) {
+        let isForm = bytes[sign] == UInt8(ascii: "=")
+        if redaction.isForPrograms {
+            guard sign == word.endIndex, isForm, isInQuery(word.startIndex) else { return }
         }
-        let rest = bytes[(end + 1)...]
-        let value = rest.prefix { $0 > 0x20 && !"&\"'<>\\)],;`".utf8.contains($0) }.indices
-        guard !Self.isHarmless(bytes[value], name: word, isCut: isCut && value.upperBound == bytes.count) else {
+        let name = word.contains(UInt8(ascii: "%")) ? Array(word).percentDecodedFully[...] : word
+        guard redaction.isSensitive(name) else { return }
+        let mayHaveSpaces = !isForm && isStartOfLine(word.startIndex) || Self.namesOfPhrases.isSensitive(name)
+        let value =
+            redaction.isForPrograms
+            ? queryValue(from: sign + 1)
+            : valueRange(from: afterSign(sign), isForm: isForm, mayHaveSpaces: mayHaveSpaces)
+        guard !Self.isHarmless(bytes[value], name: name, isCut: isCut && value.upperBound == bytes.count) else {
             return
         }
         position = value.upperBound
-        hide(value, named: word)
+        hide(value, named: name)
     }
 
-    /// Hides a value up to the end of its word or line. A value in quotes or brackets may be nested and escaped in any way, so the
-    /// rest of the text is hidden.
-    private mutating func redactValue(of word: ArraySlice<UInt8>, sign: Int) {
-        let name = redaction.decoded(word)
-        guard redaction.isSensitive(name) else { return }
-        let isForm = bytes[sign] == UInt8(ascii: "=")
-        let isLine = !isForm || Self.namesOfPhrases.isSensitive(name)
-        let start = skippingSpaces(from: bytes[sign...].firstIndex { !":=>".utf8.contains($0) } ?? bytes.count)
-        let content = bytes[start...].firstIndex { !"\\\"'".utf8.contains($0) } ?? bytes.count
-        let end = bytes[content...].firstIndex { !ASCII.isAlphanumeric($0) && !"-_".utf8.contains($0) } ?? bytes.count
-        if isPlaceholder(at: content) {
-            position = content
-            hide(content..<content + 1)
-        } else if Self.isHarmless(bytes[content..<end], name: name, isCut: isCut && end == bytes.count),
-            endsValue(end, isLine)
+    /// The word after an authentication scheme, or the arguments in `badPassword("…")`.
+    private mutating func redactArgument(of word: ArraySlice<UInt8>) {
+        let end = word.endIndex
+        if Self.isScheme(word) {
+            let start = skippingSpaces(from: end)
+            guard start > end else { return }
+            let value = start..<(bytes[start...].firstIndex { !Self.isToken68($0) } ?? bytes.count)
+            let isCut = isCut && value.upperBound == bytes.count
+            // "Basic settings", and the parameters of a challenge, aren't credentials.
+            let isParameter =
+                value.upperBound < bytes.count - 1 && bytes[value.upperBound] == UInt8(ascii: "=")
+                && bytes[value.upperBound + 1] > 0x20 && bytes[value.upperBound + 1] != UInt8(ascii: "=")
+            guard isCut || !Self.isProse(bytes[value]), !isParameter else { return }
+            position = bytes[value.upperBound...].firstIndex { $0 != UInt8(ascii: "=") } ?? bytes.count
+            hide(start..<position)
+        } else if end + 1 < bytes.count, bytes[end] == UInt8(ascii: "("), "\"\\".utf8.contains(bytes[end + 1]),
+            redaction.isSensitive(word)
         {
-            position = end
-        } else {
-            position = opensNested(at: start) ? bytes.count : endOfValue(from: start, isForm: isForm, isLine: isLine)
-            hide(start..<position, named: name)
+            position = endOfNested(from: end)
+            let isClosed = position - 1 > end && bytes[position - 1] == UInt8(ascii: ")")
+            hide((end + 1)..<(isClosed ? position - 1 : position))
         }
-    }
-
-    private func endsValue(_ index: Int, _ isLine: Bool) -> Bool {
-        guard index < bytes.count else { return true }
-        return ",;)]}\"'&\\\r\n".utf8.contains(bytes[index]) || !isLine && bytes[index] == 0x20
-    }
-
-    /// Whether a value is in quotes or brackets, or begins with a word before one, as in `Optional("…")` and `b'…'`.
-    private func opensNested(at start: Int) -> Bool {
-        let end = bytes[start...].firstIndex { !ASCII.isAlphanumeric($0) && !"._".utf8.contains($0) } ?? bytes.count
-        return end < bytes.count && "\"'([{<\\".utf8.contains(bytes[end])
-    }
-
-    private func endOfValue(from start: Int, isForm: Bool, isLine: Bool) -> Int {
-        bytes[start...].firstIndex { byte in
-            if byte == 0x0A || byte == 0x0D || isForm && byte == UInt8(ascii: "&") { return true }
-            return !isLine && (byte <= 0x20 || ",;<>\"')]}|\\&".utf8.contains(byte))
-        } ?? bytes.count
-    }
-
-    /// Hides the word after an authentication scheme.
-    private mutating func redactCredentials(after end: Int) {
-        let start = skippingSpaces(from: end)
-        guard start > end else { return }
-        let value = start..<(bytes[start...].firstIndex { !Self.isToken68($0) } ?? bytes.count)
-        let isCut = isCut && value.upperBound == bytes.count
-        // "Basic settings", and the parameters of a challenge, aren't credentials.
-        let isParameter =
-            value.upperBound < bytes.count - 1 && bytes[value.upperBound] == UInt8(ascii: "=")
-            && bytes[value.upperBound + 1] > 0x20 && bytes[value.upperBound + 1] != UInt8(ascii: "=")
-        guard isCut || !Self.isProse(bytes[value]), !isParameter else { return }
-        position = bytes[value.upperBound...].firstIndex { $0 != UInt8(ascii: "=") } ?? bytes.count
-        hide(start..<position)
     }
 
     /// Hides the user and password of a URL.
@@ -184,6 +152,8 @@ struct TextRedactor {
         return scheme.hasSuffix(":") && !scheme.hasSuffix("http:") && !scheme.hasSuffix("https:")
     }
 
+    // MARK: Values
+
     /// Whether a word names a parameter of a query, a form or a fragment.
     private func isInQuery(_ start: Int) -> Bool {
         guard start > 0 else { return true }
@@ -195,17 +165,98 @@ struct TextRedactor {
         }
     }
 
-    /// The `:` or `=` that makes a word a name, or the bracket of `badPassword("…")`. A closing quote, or the bracket of `["token"]`,
-    /// may come between the two.
+    /// The value of a parameter in a URL, which markup or a script may contain.
+    private func queryValue(from start: Int) -> Range<Int> {
+        start..<(bytes[start...].firstIndex { $0 <= 0x20 || "&\"'<>\\)],;`".utf8.contains($0) } ?? bytes.count)
+    }
+
+    /// The index after a `:`, a `=` or a combination such as `=>`.
+    private func afterSign(_ sign: Int) -> Int {
+        skippingSpaces(from: bytes[sign...].firstIndex { !":=>".utf8.contains($0) } ?? bytes.count)
+    }
+
+    /// The `:` or `=` that makes a word a name. A closing quote, or the bracket of `["token"]`, may come between the two.
     private func sign(afterWord end: Int) -> Int? {
-        if end + 1 < bytes.count, bytes[end] == UInt8(ascii: "("), "\"\\".utf8.contains(bytes[end + 1]) { return end }
-        let index = bytes[end...].firstIndex { !"\\\"')] \t".utf8.contains($0) } ?? bytes.count
+        var index = bytes[end...].firstIndex { $0 != UInt8(ascii: "\\") } ?? bytes.count
+        if index < bytes.count, "\"'".utf8.contains(bytes[index]) {
+            index = skippingSpaces(from: index + 1)
+            if index < bytes.count, ")]".utf8.contains(bytes[index]) { index += 1 }
+        }
+        index = skippingSpaces(from: index)
         guard index < bytes.count, ":=".utf8.contains(bytes[index]) else { return nil }
         return bytes[index...].starts(with: "://".utf8) ? nil : index
     }
 
+    /// A quoted text without its quotes, nested text in brackets, a line or a word.
+    private func valueRange(from start: Int, isForm: Bool, mayHaveSpaces: Bool) -> Range<Int> {
+        let quote = bytes[start...].firstIndex { $0 != UInt8(ascii: "\\") } ?? bytes.count
+        guard quote < bytes.count else { return start..<bytes.count }
+        switch bytes[quote] {
+        case UInt8(ascii: "\""), UInt8(ascii: "'"):
+            return (quote + 1)..<(endOfString(at: quote, backslashes: quote - start) ?? bytes.count)
+        case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "("): return start..<endOfNested(from: quote)
+        case UInt8(ascii: "<") where !isPlaceholder(at: quote):
+            return (quote + 1)..<(bytes[quote...].firstIndex(of: UInt8(ascii: ">")) ?? bytes.count)
+        default: break
+        }
+        var end = start
+        while end < bytes.count {
+            switch bytes[end] {
+            case 0x0A, 0x0D: return start..<end
+            // A string with a prefix, such as Python's `b'…'`.
+            case UInt8(ascii: "\"") where 1...2 ~= end - start, UInt8(ascii: "'") where 1...2 ~= end - start:
+                return (end + 1)..<(endOfString(at: end, backslashes: 0) ?? bytes.count)
+            case UInt8(ascii: "&") where isForm: return start..<end
+            case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"): end = endOfNested(from: end)
+            case let byte where !mayHaveSpaces && (byte <= 0x20 || ",;<>\"')]}|\\&".utf8.contains(byte)):
+                return start..<end
+            default: end += 1
+            }
+        }
+        return start..<end
+    }
+
+    /// The index of the closing quote or of the backslashes before it. In JSON nested in JSON strings, 1, 3, 7 … backslashes
+    /// precede each quote.
+    private func endOfString(at start: Int, backslashes: Int) -> Int? {
+        var run = 0
+        for index in bytes.indices[(start + 1)...] {
+            if bytes[index] == UInt8(ascii: "\\") {
+                run += 1
+            } else {
+                if bytes[index] == bytes[start], run % (2 * (backslashes + 1)) == backslashes {
+                    return index - backslashes
+                }
+                run = 0
+            }
+        }
+        return nil
+    }
+
+    /// The index after the bracket that closes the one at `start`; brackets in strings don't count.
+    private func endOfNested(from start: Int) -> Int {
+        var (index, nesting) = (start, 0)
+        while index < bytes.count {
+            switch bytes[index] {
+            case UInt8(ascii: "\""): index = endOfString(at: index, backslashes: 0) ?? bytes.count
+            case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"): nesting += 1
+            case UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "}"):
+                nesting -= 1
+                if nesting == 0 { return index + 1 }
+            default: break
+            }
+            index += 1
+        }
+        return bytes.count
+    }
+
     private func skippingSpaces(from start: Int) -> Int {
         bytes[min(start, bytes.count)...].firstIndex { $0 != 0x20 && $0 != 0x09 } ?? bytes.count
+    }
+
+    private func isStartOfLine(_ index: Int) -> Bool {
+        let before = bytes[..<index].last { $0 != 0x20 && $0 != 0x09 }
+        return before == nil || before == 0x0A || before == 0x0D
     }
 }
 

@@ -69,7 +69,8 @@ extension TraceContext {
             low: low,
             span: span,
             flags: UInt8(truncatingIfNeeded: flags) & Self.knownFlags,
-            tracestate: tracestate
+            // A field with any other character would fail the request.
+            tracestate: tracestate.flatMap { $0.utf8.allSatisfy { 0x20...0x7E ~= $0 } && !$0.isEmpty ? $0 : nil }
         )
     }
 
