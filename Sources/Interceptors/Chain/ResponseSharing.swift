@@ -59,7 +59,7 @@ struct ResponseSharing: Sendable {
     }
 }
 
-/// What elements that may answer other requests with a response note on its request.
+/// The notes, on a request, of the elements that may answer other requests with its response.
 struct SharedExchange: Sendable {
     /// The innermost such element passed so far; `nil` if the request names a partition.
     var sharing: ResponseSharing?

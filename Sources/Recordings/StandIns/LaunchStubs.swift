@@ -32,7 +32,7 @@ internal import InterceptorsCore
 /// [
 ///     {"on": "GET /users/*", "json": {"id": 42, "name": "Ada"}},
 ///     {"on": "POST /login", "status": 503, "headers": [["Retry-After", "2"]], "delay": 1, "times": 1},
-///     {"on": "/photo", "file": "/tmp/photo.jpg"},
+///     {"on": "/photo", "file": "/fixtures/photo.jpg"},
 ///     {"on": "GET /feed", "failure": {"code": "offline"}}
 /// ]
 /// ```
@@ -94,7 +94,7 @@ public struct LaunchStubs: Sendable {
     /// - Throws: `TransportError` if an answer can't travel.
     func json() throws -> Data {
         let list = try OrderedJSON.array(names.map { .string($0) } + stubs.map { try $0.json() }).data()
-        // What can't be read is an error of the test, and not only one of the app.
+        // A file that can't be read is reported in the test already, not only in the app.
         _ = try LaunchStubs(json: list)
         return list
     }

@@ -48,7 +48,7 @@ struct TapeState {
     private let repeatsLast: Bool
     private var positions: [TapeRules.Key: Positions] = [:]
     private var used: [Bool]
-    /// What isn't recorded, with the reasons.
+    /// The reasons why exchanges aren't recorded.
     private var problems: [String] = []
     /// The last position that was recorded, for each key.
     private var recorded: [TapeRules.Key: Int] = [:]
@@ -131,7 +131,7 @@ struct TapeState {
         plays ? zip(index.exchanges, used).compactMap { exchange, isUsed in isUsed ? nil : exchange.name } : []
     }
 
-    /// What isn't recorded. Each problem is reported once, unless an exchange still hasn't ended.
+    /// The reasons why exchanges aren't recorded. Each problem is reported once, unless an exchange still hasn't ended.
     mutating func takeProblems() -> [String] {
         defer { problems = [] }
         let unfinished = open.sorted { $0.key < $1.key }.map { "\($0.value): The exchange hasn't ended." }

@@ -3,13 +3,13 @@ internal import InterceptorsCore
 package import InterceptorsTransport
 
 extension StubAnswer {
-    /// What a server does with its connection, apart from sending the answer.
+    /// The server's treatment of its connection, apart from the answer.
     struct Connection: Sendable {
         enum Close: Sendable { case announced, silent }
 
         /// The content, in place of the answer's.
         var content: MockContent?
-        /// What happens in place of a response.
+        /// The server's behaviour in place of a response.
         var steps: [MockServer.Step]?
         var before: [MockServer.Step] = []
         var close: Close?
@@ -90,7 +90,7 @@ extension StubAnswer {
 }
 
 extension StubAnswer {
-    /// What the server does before the response.
+    /// The server's steps before the response.
     private var leadingSteps: [MockServer.Step] {
         interims.map { .send(MockContent.head($0.status, $0.headerFields)) } + (delay > .zero ? [.wait(delay)] : [])
             + connection.before

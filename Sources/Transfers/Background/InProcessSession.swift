@@ -6,11 +6,23 @@ internal import Synchronization
 ///
 /// As the system does, it follows redirects. A redirect to another origin loses the credentials.
 final class InProcessSession: BackgroundSession {
+    private struct Job: Sendable {
+        let task: TransferTask
+        let request: HTTPRequest
+        let isUpload: Bool
+    }
+
+    private struct State {
+        var waiting: [Job] = []
+        var running: [TransferTask: Task<Void, Never>] = [:]
+        var isClosed = false
+    }
+
     private let chain: InterceptorChain
+    private let limit: Int
     private let folder: TransferFolder
     private let receive: SessionReceiver
-    /// `nil` after the end.
-    private let running = Mutex<[TransferTask: Task<Void, Never>]?>([:])
+    private let state = Mutex(State())
 
     /// - Parameters:
     ///   - transport: sends the requests.
@@ -25,26 +37,25 @@ final class InProcessSession: BackgroundSession {
         folder: TransferFolder,
         receive: @escaping SessionReceiver
     ) {
-        chain = InterceptorChain(
-            [.limitConcurrency(limit), .followRedirects(redaction: redaction)],
-            transport: transport
-        )
+        chain = InterceptorChain([.followRedirects(redaction: redaction)], transport: transport)
+        self.limit = limit
         self.folder = folder
         self.receive = receive
     }
 
     func start(_ task: TransferTask, _ request: HTTPRequest, upload: URL?) throws {
         try request.validate()
-        running.withLock { running in
-            // An unstructured task, because a transfer outlives the call that enqueues it.
-            running?[task] = Task {
-                await run(task, request, isUpload: upload != nil)
-                self.running.withLock { _ = $0?.removeValue(forKey: task) }
-            }
-        }
+        state.withLock { $0.waiting.append(Job(task: task, request: request, isUpload: upload != nil)) }
+        runNext()
     }
 
-    func cancel(_ task: TransferTask) { running.withLock { $0?[task] }?.cancel() }
+    func cancel(_ task: TransferTask) {
+        let running = state.withLock { state in
+            state.waiting.removeAll { $0.task == task }
+            return state.running[task]
+        }
+        running?.cancel()
+    }
 
     // A process starts without tasks, so none has a number.
     func cancel(number: Int) {}
@@ -53,33 +64,52 @@ final class InProcessSession: BackgroundSession {
     func list() async -> [ListedTask] { [] }
 
     func close() {
-        for task in (running.withLock { $0.take() } ?? [:]).values { task.cancel() }
+        let running = state.withLock { state in
+            (state.isClosed, state.waiting) = (true, [])
+            return Array(state.running.values)
+        }
+        for task in running { task.cancel() }
+    }
+
+    /// Starts the jobs for which there is room.
+    private func runNext() {
+        state.withLock { state in
+            while !state.isClosed, state.running.count < limit, !state.waiting.isEmpty {
+                let job = state.waiting.removeFirst()
+                // An unstructured task, because a transfer outlives the call that enqueues it.
+                state.running[job.task] = Task {
+                    await run(job)
+                    self.state.withLock { _ = $0.running.removeValue(forKey: job.task) }
+                    runNext()
+                }
+            }
+        }
     }
 
     @concurrent
-    private func run(_ task: TransferTask, _ request: HTTPRequest, isUpload: Bool) async {
+    private func run(_ job: Job) async {
         do {
-            let report = { @Sendable [receive] in receive(.progressed(task, $0)) }
-            var sent = request
-            sent.context.responseBody = .streamed
-            sent.context.uploadProgress = isUpload ? report : nil
-            sent.context.downloadProgress = isUpload ? nil : report
-            let response = try await chain.send(sent)
-            let kept = Self.kept(response, to: request)
+            let report = { @Sendable [receive] in receive(.progressed(job.task, $0)) }
+            var request = job.request
+            request.context.responseBody = .streamed
+            request.context.uploadProgress = job.isUpload ? report : nil
+            request.context.downloadProgress = job.isUpload ? nil : report
+            let response = try await chain.send(request)
+            let kept = Self.kept(response, of: job)
             var content = Data()
-            if isUpload {
+            if job.isUpload {
                 content = try await Self.beginning(of: response.body)
             } else if kept.status / 100 == 2 {
-                let file = folder.incoming(of: task.id)
+                let file = folder.incoming(of: job.task.id)
                 try await response.body.write(to: file, upTo: .max)
-                receive(.downloaded(task, kept, file))
+                receive(.downloaded(job.task, kept, file))
                 try? FileManager.default.removeItem(at: file)
             } else {
                 response.body.discard()
             }
-            receive(.completed(task, kept, failure: nil, content: content))
+            receive(.completed(job.task, kept, failure: nil, content: content))
         } catch {
-            receive(.completed(task, nil, failure: Self.failure(error), content: Data()))
+            receive(.completed(job.task, nil, failure: Self.failure(error), content: Data()))
         }
     }
 
@@ -95,8 +125,8 @@ final class InProcessSession: BackgroundSession {
         return content
     }
 
-    private static func kept(_ response: HTTPResponse, to request: HTTPRequest) -> TransferResponse {
-        TransferResponse(status: response.status.code, from: request.url, to: response.url ?? request.url) {
+    private static func kept(_ response: HTTPResponse, of job: Job) -> TransferResponse {
+        TransferResponse(status: response.status.code, from: job.request.url, to: response.url ?? job.request.url) {
             response.headerFields[$0]
         }
     }

@@ -55,7 +55,7 @@ extension Representation {
 }
 
 extension HTTPFields {
-    /// The `ETag`; `nil` if there is none, or more than one.
+    /// The only `ETag`; `nil` for no field or several.
     fileprivate var entityTag: EntityTag? {
         let values = self[values: .eTag]
         return values.count == 1 ? EntityTag(values[0]) : nil

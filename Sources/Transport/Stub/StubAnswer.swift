@@ -39,7 +39,7 @@ public struct StubAnswer: Sendable {
     /// `nil` if the trailer fields aren't known.
     package var trailers: HTTPFields? = [:]
     package var interims: [InterimResponse] = []
-    /// What a server does with its connection, which nothing in memory can do.
+    /// The server's treatment of its connection. A stub in memory has none, and refuses such an answer.
     package var onConnection: (any Sendable)?
 
     package init(_ content: Content) { self.content = content }

@@ -1,4 +1,4 @@
-// On Linux, this folder is a module of its own.
+// On Linux, this folder is the module InterceptorsURLSession.
 #if canImport(FoundationNetworking)
 @_exported public import InterceptorsTransport
 #endif

@@ -35,7 +35,7 @@ import Testing
         try await runAll({ tape.recording(mode) }, over: Self.server)
         #expect(tape.names == ["users.har"])
         try await runAll({ tape.recording(.none) }, over: NoServer())
-        // Of equal requests, those that were made at the same time are all recorded.
+        // Equal requests that are made at the same time are all recorded.
         #expect((201...300).contains(try TapeIndex.ofFile(tape.url).exchanges.count))
         let bytes = tape.bytes
         try await runAll({ tape.recording(.new) }, over: NoServer())

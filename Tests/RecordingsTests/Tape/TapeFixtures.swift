@@ -107,7 +107,7 @@ func failure(_ code: HTTPErrorCode, of call: () async throws -> Void) async thro
     return error
 }
 
-/// What `finish` reports.
+/// The report of `finish`.
 func problems(_ finish: () throws -> Void) throws -> RecordingError {
     try #require(#expect(throws: RecordingError.self) { try finish() })
 }

@@ -109,7 +109,7 @@ import Testing
     }
 }
 
-@Suite(.againstHanging) struct MockResponseOfAnswerTests {
+@Suite(.againstHanging) struct MockFolderAnswerTests {
     private func received(
         _ answer: StubAnswer,
         _ method: HTTPRequest.Method = .get,

@@ -38,7 +38,7 @@ extension Transport {
     }
 }
 
-@Suite(.againstHanging) struct FilesTransportTests {
+@Suite(.againstHanging) struct FilesTests {
     @Test(arguments: [
         ("/users/42", "GET/users/42.json"), ("/getUserById", "GET/getUserById.json"),
         ("/", "GET/index.json"), ("/users/", "GET/users/index.json"), ("/index", "GET/index.json"),

@@ -2,7 +2,7 @@ import Foundation
 import InterceptorsTesting
 import Testing
 
-@Suite(.againstHanging) struct MockResponseTests {
+@Suite(.againstHanging) struct MockAnswerTests {
     /// All bytes that a server sends for a request until it closes the connection.
     private func wire(
         _ response: StubAnswer,

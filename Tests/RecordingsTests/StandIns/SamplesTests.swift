@@ -35,7 +35,7 @@ private enum People: Endpoint {
     }
 }
 
-@Suite(.againstHanging) struct SamplesTransportTests {
+@Suite(.againstHanging) struct SamplesTests {
     private func client(_ transport: any Transport = .samples, journal: Journal? = nil) -> Client {
         Client(baseURL: url("https://a.example"), interceptors: [], transport: transport, journal: journal)
     }

@@ -8,7 +8,7 @@ import InterceptorsURLSession
 #endif
 
 /// An answer makes equal responses in memory and over a socket.
-@Suite(.againstHanging) struct MockResponseFactoryTests {
+@Suite(.againstHanging) struct MockAnswerFactoryTests {
     private struct User: Encodable {
         var name = "Ada"
         var id = 42
