@@ -21,6 +21,19 @@ import Testing
         #expect(world.stub.requests.first?.headerFields[.authorization] == "Bearer token")
     }
 
+    @Test func transfersOfTheProcessBeginInTheirOrder() async throws {
+        let world = try TransferWorld()
+        world.stub.on({ _ in true }, .text("film"))
+        let transfers = try world.launch(maxTransfers: 1)
+        let paths = (0..<50).map { "/films/\($0)" }
+        for path in paths {
+            let url = try #require(URL(string: "https://api.example.com\(path)"))
+            try await transfers.download(HTTPRequest(url: url), to: world.folder.file(path.replacing("/", with: "-")))
+        }
+        _ = await world.ends.reached(paths.count)
+        #expect(world.stub.requests.map(\.url.path) == paths)
+    }
+
     @Test func successfulEndLeavesNoFileBesideTheDestination() async throws {
         let world = try TransferWorld()
         world.stub.enqueue(.text("film"))
