@@ -9,11 +9,9 @@ import Testing
 @Suite(.againstHanging, .checksArchive) struct ReadmeTests {
     struct User: Codable, Sendable { let id: Int, name: String }
 
-    struct Language: Interceptor {
-        let code: String
-
+    struct German: Interceptor {
         func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-            request.headerFields[.acceptLanguage] = code
+            request.headerFields[.acceptLanguage] = "de"
             return try await next(request)
         }
     }
@@ -21,13 +19,7 @@ import Testing
     func makeAPI(_ tokens: TokenStore, transport: any Transport = .platform()) -> Client {
         Client(
             baseURL: URL(string: "https://api.example.com"),
-            interceptors: [
-                .validateStatus(),
-                .retryOnUnauthorized(tokens), .bearerAuth(tokens),
-                .cache(.memory()),
-                .retry(3),
-                .logging(),
-            ],
+            interceptors: .standard(tokens),
             transport: transport,
             journal: ArchiveTrait.journal
         )
@@ -66,9 +58,11 @@ import Testing
         stub.enqueue(.status(401), .json(#"{"id":42,"name":"Ada"}"#))
         let tokens = TokenStore(TokenStore.Token("old")) { _ in TokenStore.Token("new") }
 
-        let user: User = try await makeAPI(tokens, transport: stub).get("/users/42")
+        let api = makeAPI(tokens, transport: stub)
+        let user: User = try await api.get("/users/42")
         #expect(user.name == "Ada")
         #expect(stub.requests.map { $0.headerFields[.authorization] } == ["Bearer old", "Bearer new"])
+        #expect(api.chain.findings.isEmpty)
         try stub.verify()
     }
 
@@ -152,7 +146,7 @@ import Testing
     @Test func theInterceptorOfTheReadmeWorks() async throws {
         let stub = StubTransport()
         stub.enqueue(.status(200))
-        let chain = InterceptorChain([Language(code: "de")], transport: stub)
+        let chain = InterceptorChain([German()], transport: stub)
         _ = try await chain.send(HTTPRequest(url: try #require(URL(string: "https://example.com"))))
         #expect(stub.requests.first?.headerFields[.acceptLanguage] == "de")
     }
