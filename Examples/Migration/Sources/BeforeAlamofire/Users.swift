@@ -34,13 +34,11 @@ struct Users {
     }
     // end
 
-    // example: callback
     func showUser(_ id: Int, completion: @escaping @Sendable (Result<User, AFError>) -> Void) {
         session.request(baseURL.appendingPathComponent("users/\(id)"))
             .validate()
             .responseDecodable(of: User.self) { completion($0.result) }
     }
-    // end
 
     // example: query
     func search(_ filter: Filter) async throws -> [User] {
@@ -51,7 +49,6 @@ struct Users {
     }
     // end
 
-    // example: post
     func create(_ user: NewUser) async throws -> User {
         let url = baseURL.appendingPathComponent("users")
         return try await session.request(url, method: .post, parameters: user, encoder: .json)
@@ -59,9 +56,7 @@ struct Users {
             .serializingDecodable(User.self)
             .value
     }
-    // end
 
-    // example: multipart
     func upload(photo: Data, title: String) async throws {
         let url = baseURL.appendingPathComponent("photos")
         _ = try await session.upload(
@@ -75,9 +70,7 @@ struct Users {
         .serializingData()
         .value
     }
-    // end
 
-    // example: download
     func download(to file: URL) async throws {
         let url = baseURL.appendingPathComponent("film")
         _ = try await session.download(url, to: { _, _ in (file, [.removePreviousFile]) })
@@ -85,9 +78,7 @@ struct Users {
             .serializingDownloadedFileURL()
             .value
     }
-    // end
 
-    // example: redirect
     func location(of path: String) async throws -> String? {
         let url = baseURL.appendingPathComponent(path)
         return await session.request(url)
@@ -95,10 +86,8 @@ struct Users {
             .serializingData()
             .response.response?.headers["Location"]
     }
-    // end
 }
 
-// example: adapter
 struct LanguageAdapter: RequestInterceptor {
     let language: String
 
@@ -112,9 +101,7 @@ struct LanguageAdapter: RequestInterceptor {
         completion(.success(request))
     }
 }
-// end
 
-// example: authenticator
 struct Credential: AuthenticationCredential {
     let token: String
     let refreshToken: String
@@ -166,9 +153,7 @@ func makeAccount(_ baseURL: URL, login: Login) -> AuthenticationInterceptor<Acco
     let credential = Credential(token: login.token, refreshToken: login.refreshToken)
     return AuthenticationInterceptor(authenticator: Account(baseURL: baseURL), credential: credential)
 }
-// end
 
-// example: monitor
 final class Logger: EventMonitor {
     let queue = DispatchQueue(label: "logger")
 
@@ -180,19 +165,14 @@ final class Logger: EventMonitor {
         print("←", request.response?.statusCode ?? 0, request)
     }
 }
-// end
 
 #if canImport(Security)
-// example: pinning
 func makePinnedSession() -> Session {
     // Pins the public keys of the certificates in the app's bundle.
     Session(serverTrustManager: ServerTrustManager(evaluators: ["api.example.com": PublicKeysTrustEvaluator()]))
 }
-// end
 #endif
 
-// example: cache
 func storesNothing() -> Session {
     Session(cachedResponseHandler: .doNotCache)
 }
-// end

@@ -4,7 +4,6 @@ import Foundation
 import FoundationNetworking
 #endif
 
-// example: delegate
 protocol NetworkingDelegate: AnyObject {
     func bearerToken() -> String?
     func didReceiveUnauthorized(completion: @escaping (_ isLoggedIn: Bool) -> Void)
@@ -52,4 +51,3 @@ final class Networking {
         }.resume()
     }
 }
-// end

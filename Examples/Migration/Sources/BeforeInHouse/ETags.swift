@@ -4,7 +4,6 @@ import Foundation
 import FoundationNetworking
 #endif
 
-// example: etags
 final class ETagStore {
     struct Entry: Codable {
         let etag: String
@@ -53,4 +52,3 @@ struct ETagLoader {
         return data
     }
 }
-// end

@@ -5,7 +5,6 @@ import Models
 import FoundationNetworking
 #endif
 
-// example: operations
 protocol DataSession {
     func load(_ request: URLRequest, completion: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void)
 }
@@ -71,4 +70,3 @@ final class MockSession: DataSession {
         completion(bodies[request.url?.path ?? ""].map { Data($0.utf8) }, nil, nil)
     }
 }
-// end

@@ -4,7 +4,6 @@ import Foundation
 import FoundationNetworking
 #endif
 
-// example: service
 struct Wrapped<T: Decodable>: Decodable {
     let status: String  // "ok", or the code of an error
     let message: String?
@@ -38,4 +37,3 @@ class Service<T: Decodable> {
         }.resume()
     }
 }
-// end

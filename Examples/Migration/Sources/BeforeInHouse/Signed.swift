@@ -5,7 +5,6 @@ import Models
 import FoundationNetworking
 #endif
 
-// example: signed
 enum ShopEndpoint: Hashable {
     case product(id: Int)
     case search(name: String, page: Int)
@@ -57,4 +56,3 @@ final class ShopAPI {
         return try JSONDecoder().decode(T.self, from: data)
     }
 }
-// end

@@ -55,13 +55,10 @@ extension UsersTarget: TargetType, AccessTokenAuthorizable {
 }
 // end
 
-// example: provider
 func makeProvider(token: @escaping () -> String) -> MoyaProvider<UsersTarget> {
     MoyaProvider(plugins: [AccessTokenPlugin { _ in token() }, NetworkLoggerPlugin()])
 }
-// end
 
-// example: call
 func user(
     _ id: Int,
     from provider: MoyaProvider<UsersTarget>,
@@ -71,7 +68,6 @@ func user(
         completion(Result { try result.get().map(User.self) })
     }
 }
-// end
 
 // example: plugin
 struct LanguagePlugin: PluginType {
@@ -89,16 +85,12 @@ struct LanguagePlugin: PluginType {
 }
 // end
 
-// example: endpoint-closure
 func makeProvider(key: String) -> MoyaProvider<UsersTarget> {
     MoyaProvider(endpointClosure: { target in
         MoyaProvider.defaultEndpointMapping(for: target).adding(newHTTPHeaderFields: ["X-Client": key])
     })
 }
-// end
 
-// example: stub
 func makeStubbedProvider() -> MoyaProvider<UsersTarget> {
     MoyaProvider(stubClosure: MoyaProvider.immediatelyStub)
 }
-// end

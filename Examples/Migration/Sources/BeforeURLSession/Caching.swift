@@ -4,7 +4,6 @@ import Foundation
 import FoundationNetworking
 #endif
 
-// example: cache
 func cachingSession() -> URLSession {
     let configuration = URLSessionConfiguration.default
     configuration.urlCache = URLCache(memoryCapacity: 32 << 20, diskCapacity: 512 << 20, diskPath: "api")
@@ -16,4 +15,3 @@ func storedData(from url: URL, in session: URLSession) async throws -> Data {
     let request = URLRequest(url: url, cachePolicy: .returnCacheDataDontLoad)
     return try await session.data(for: request).0
 }
-// end

@@ -3,7 +3,6 @@ import CryptoKit
 import Foundation
 import Security
 
-// example: pinning
 final class PinningDelegate: NSObject, URLSessionDelegate {
     private let pins: Set<String>  // SHA-256 of the certificate, as Base64
 
@@ -31,5 +30,4 @@ final class PinningDelegate: NSObject, URLSessionDelegate {
         completionHandler(.useCredential, URLCredential(trust: trust))
     }
 }
-// end
 #endif

@@ -4,7 +4,6 @@ import Foundation
 import FoundationNetworking
 #endif
 
-// example: stub
 final class StubProtocol: URLProtocol {
     nonisolated(unsafe) static var answers: [String: (status: Int, body: String)] = [:]  // shared by all tests
 
@@ -30,4 +29,3 @@ func stubbedSession() -> URLSession {
     configuration.protocolClasses = [StubProtocol.self]
     return URLSession(configuration: configuration)
 }
-// end

@@ -5,7 +5,6 @@ import Models
 import FoundationNetworking
 #endif
 
-// example: refresh
 actor SignedInSession {
     private let session: URLSession
     private let baseURL: URL
@@ -49,4 +48,3 @@ actor SignedInSession {
         return try await task.value
     }
 }
-// end

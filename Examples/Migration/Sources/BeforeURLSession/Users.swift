@@ -20,7 +20,6 @@ struct Users {
     }
     // end
 
-    // example: query
     func search(_ term: String, page: Int) async throws -> [User] {
         let url = baseURL.appending(path: "users")
             .appending(queryItems: [
@@ -33,9 +32,7 @@ struct Users {
         }
         return try JSONDecoder().decode([User].self, from: data)
     }
-    // end
 
-    // example: post
     func create(_ user: NewUser) async throws -> User {
         var request = URLRequest(url: baseURL.appending(path: "users"))
         request.httpMethod = "POST"
@@ -47,9 +44,7 @@ struct Users {
         }
         return try JSONDecoder().decode(User.self, from: data)
     }
-    // end
 
-    // example: retry
     func dataWithRetry(_ path: String, pause: Duration = .seconds(1)) async throws -> Data {
         var attempt = 1
         while true {
@@ -65,9 +60,7 @@ struct Users {
             attempt += 1
         }
     }
-    // end
 
-    // example: multipart
     func upload(photo: Data, title: String) async throws {
         let boundary = UUID().uuidString
         var body = Data()
@@ -87,9 +80,7 @@ struct Users {
             throw URLError(.badServerResponse)
         }
     }
-    // end
 
-    // example: logging
     func loggedData(for request: URLRequest) async throws -> Data {
         print("→", request.httpMethod ?? "GET", request.url?.absoluteString ?? "")
         print(request.allHTTPHeaderFields ?? [:])
@@ -97,5 +88,4 @@ struct Users {
         print("←", (response as? HTTPURLResponse)?.statusCode ?? 0, String(decoding: data, as: UTF8.self))
         return data
     }
-    // end
 }
