@@ -21,8 +21,7 @@ struct DocumentedChains {
         let files = try ["README.md", "Docs", "Sources", "Examples", "Adapters"].flatMap(Self.files)
         for file in files {
             let text = try String(contentsOf: file, encoding: .utf8)
-            let isCode =
-                file.pathExtension == "swift" && !file.path.contains("/Sources/") || file.path.contains("/Code/")
+            let isCode = file.pathExtension == "swift" && !file.path.contains("/Sources/")
             for code in isCode ? [text] : Self.examples(in: text, isComment: file.pathExtension == "swift") {
                 for array in Self.arrays(in: Self.withoutComments(code)) {
                     if let interceptors = interceptors(in: array) {

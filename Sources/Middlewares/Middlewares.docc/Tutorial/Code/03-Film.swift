@@ -1,4 +1,0 @@
-public struct Film: Codable, Sendable {
-    public let id: Int
-    public let title: String
-}
