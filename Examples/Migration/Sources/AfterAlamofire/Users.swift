@@ -33,7 +33,6 @@ struct Users {
     }
     // end
 
-    // example: callback
     func showUser(_ id: Int, completion: @escaping @Sendable (Result<User, any Error>) -> Void) {
         api.run {
             try await $0.get("/users/\(id)", as: User.self)
@@ -41,7 +40,6 @@ struct Users {
             completion($0)
         }
     }
-    // end
 
     // example: query
     func search(_ filter: Filter) async throws -> [User] {
@@ -52,13 +50,10 @@ struct Users {
     }
     // end
 
-    // example: post
     func create(_ user: NewUser) async throws -> User {
         try await api.post("/users", body: user)
     }
-    // end
 
-    // example: multipart
     func upload(photo: Data, title: String) async throws {
         let form = try RequestContent.multipart([
             .text(name: "title", title),
@@ -66,16 +61,12 @@ struct Users {
         ])
         try await api.post("/photos", content: form)
     }
-    // end
 
-    // example: download
     func download(to file: URL) async throws {
         try await api.download("/film", to: file)
     }
-    // end
 }
 
-// example: redirect
 func makeAPIWithoutRedirects(_ baseURL: URL) -> Client {
     Client(baseURL: baseURL, interceptors: [])
 }
@@ -83,7 +74,6 @@ func makeAPIWithoutRedirects(_ baseURL: URL) -> Client {
 func location(of path: RequestTarget, from api: Client) async throws -> String? {
     try await api.send(EndpointRequest<NoContent>.get(path)).headerFields[.location]
 }
-// end
 
 // example: interceptor
 struct Language: Interceptor {
@@ -105,11 +95,9 @@ func makeTokens(_ login: Login) -> TokenStore {
 }
 // end
 
-// example: logging
 func makeLoggedAPI(_ baseURL: URL, log: LogSink = .standardError) -> Client {
     Client(baseURL: baseURL, interceptors: [.validateStatus(), .logging(.headers, to: log, curl: true)])
 }
-// end
 
 // example: pinning
 func makePinnedAPI(_ baseURL: URL) -> Client {

@@ -53,7 +53,6 @@ func user(
 }
 // end
 
-// example: upload
 func upload(photo: Data, title: String, to api: Client) async throws {
     let form = try RequestContent.multipart([
         .text(name: "title", title),
@@ -61,7 +60,6 @@ func upload(photo: Data, title: String, to api: Client) async throws {
     ])
     try await api.post("/photos", content: form)
 }
-// end
 
 // example: plugin
 struct Language: Interceptor {
@@ -77,11 +75,9 @@ struct Language: Interceptor {
 }
 // end
 
-// example: endpoint-closure
 func makeAPI(_ baseURL: URL, key: String) -> Client {
     Client(baseURL: baseURL, interceptors: [.validateStatus(), .headers(["X-Client": key])])
 }
-// end
 
 // example: stub
 func makeStub() -> StubTransport {

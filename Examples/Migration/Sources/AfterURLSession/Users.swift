@@ -31,19 +31,14 @@ struct Users {
     }
     // end
 
-    // example: query
     func search(_ term: String, page: Int) async throws -> [User] {
         try await api.get("/users", query: ["name": term, "page": page])
     }
-    // end
 
-    // example: post
     func create(_ user: NewUser) async throws -> User {
         try await api.post("/users", body: user)
     }
-    // end
 
-    // example: multipart
     func upload(photo: Data, title: String) async throws {
         let form = try RequestContent.multipart([
             .text(name: "title", title),
@@ -51,7 +46,6 @@ struct Users {
         ])
         try await api.post("/photos", content: form)
     }
-    // end
 
     // example: existing
     func response(to existing: URLRequest) async throws -> HTTPResponse {
@@ -76,13 +70,10 @@ func makeSignedInAPI(_ baseURL: URL, login: Login) -> (api: Client, tokens: Toke
 }
 // end
 
-// example: logging
 func makeLoggedAPI(_ baseURL: URL, log: LogSink = .standardError) -> Client {
     Client(baseURL: baseURL, interceptors: [.validateStatus(), .logging(.body, to: log)])
 }
-// end
 
-// example: cache
 func makeCachingAPI(_ baseURL: URL, directory: URL) -> Client {
     Client(
         baseURL: baseURL,
@@ -94,9 +85,7 @@ func storedData(_ path: RequestTarget, in api: Client) async throws -> Data {
     // Whatever its age, and without a network.
     try await api.get(path, context: .with(\.cacheMode, .offline))
 }
-// end
 
-// example: pinning
 func makePinnedAPI(_ baseURL: URL, pins: [CertificatePin], trust: TLSTrust = .system) -> Client {
     Client(
         baseURL: baseURL,
@@ -104,4 +93,3 @@ func makePinnedAPI(_ baseURL: URL, pins: [CertificatePin], trust: TLSTrust = .sy
         transport: .platform(tls: .pinned(pins, trust: trust))
     )
 }
-// end

@@ -40,14 +40,12 @@ struct Users {
             .responseDecodable(of: User.self) { completion($0.result) }
     }
 
-    // example: query
     func search(_ filter: Filter) async throws -> [User] {
         try await session.request(baseURL.appendingPathComponent("users"), parameters: filter)
             .validate()
             .serializingDecodable([User].self)
             .value
     }
-    // end
 
     func create(_ user: NewUser) async throws -> User {
         let url = baseURL.appendingPathComponent("users")
