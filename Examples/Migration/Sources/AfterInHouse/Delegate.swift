@@ -20,7 +20,6 @@ func makeAPI(_ baseURL: URL, asking delegate: any NetworkingDelegate) -> Client 
 }
 // end
 
-// example: delegate-step-2
 func makeAPI(_ baseURL: URL, tokens: TokenStore) -> Client {
     Client(
         baseURL: baseURL,
@@ -34,7 +33,6 @@ func makeTokens(saved: TokenStore.Token?) -> TokenStore {
         return TokenStore.Token(login.token, refreshToken: login.refreshToken)
     }
 }
-// end
 
 // example: delegate-callers
 func showUser(_ id: Int, with api: Client, completion: @escaping @Sendable (Result<User, any Error>) -> Void) {

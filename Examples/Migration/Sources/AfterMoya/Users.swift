@@ -33,11 +33,9 @@ func makeAPI(
 }
 // end
 
-// example: call
 func user(_ id: Int, from api: Client) async throws -> User {
     try await api.call(UsersEndpoint.user(id: id))
 }
-// end
 
 // example: callback
 func user(

@@ -54,7 +54,6 @@ struct Users {
     // end
 }
 
-// example: refresh
 func makeSignedInAPI(_ baseURL: URL, login: Login) -> (api: Client, tokens: TokenStore) {
     let tokens = TokenStore(
         TokenStore.Token(login.token, refreshToken: login.refreshToken)
@@ -68,7 +67,6 @@ func makeSignedInAPI(_ baseURL: URL, login: Login) -> (api: Client, tokens: Toke
     )
     return (api, tokens)
 }
-// end
 
 func makeLoggedAPI(_ baseURL: URL, log: LogSink = .standardError) -> Client {
     Client(baseURL: baseURL, interceptors: [.validateStatus(), .logging(.body, to: log)])
