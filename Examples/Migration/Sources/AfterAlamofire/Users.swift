@@ -27,11 +27,9 @@ struct Filter: Encodable, Sendable {
 struct Users {
     let api: Client
 
-    // example: get
     func user(_ id: Int) async throws -> User {
         try await api.get("/users/\(id)")
     }
-    // end
 
     func showUser(_ id: Int, completion: @escaping @Sendable (Result<User, any Error>) -> Void) {
         api.run {

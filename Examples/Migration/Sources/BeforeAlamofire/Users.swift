@@ -25,14 +25,12 @@ struct Users {
     let session: Session
     let baseURL: URL
 
-    // example: get
     func user(_ id: Int) async throws -> User {
         try await session.request(baseURL.appendingPathComponent("users/\(id)"))
             .validate()
             .serializingDecodable(User.self)
             .value
     }
-    // end
 
     func showUser(_ id: Int, completion: @escaping @Sendable (Result<User, AFError>) -> Void) {
         session.request(baseURL.appendingPathComponent("users/\(id)"))

@@ -69,7 +69,6 @@ func user(
     }
 }
 
-// example: plugin
 struct LanguagePlugin: PluginType {
     let language: String
 
@@ -83,7 +82,6 @@ struct LanguagePlugin: PluginType {
         if case .success(let response) = result { print(target.path, response.statusCode) }
     }
 }
-// end
 
 func makeProvider(key: String) -> MoyaProvider<UsersTarget> {
     MoyaProvider(endpointClosure: { target in
