@@ -73,7 +73,6 @@ func location(of path: RequestTarget, from api: Client) async throws -> String? 
     try await api.send(EndpointRequest<NoContent>.get(path)).headerFields[.location]
 }
 
-// example: interceptor
 struct Language: Interceptor {
     let language: String
 
@@ -82,7 +81,6 @@ struct Language: Interceptor {
         return try await next(request)
     }
 }
-// end
 
 // example: tokens
 func makeTokens(_ login: Login) -> TokenStore {
@@ -97,7 +95,6 @@ func makeLoggedAPI(_ baseURL: URL, log: LogSink = .standardError) -> Client {
     Client(baseURL: baseURL, interceptors: [.validateStatus(), .logging(.headers, to: log, curl: true)])
 }
 
-// example: pinning
 func makePinnedAPI(_ baseURL: URL) -> Client {
     // Pins the public keys of the certificates in the app's bundle.
     Client(
@@ -106,4 +103,3 @@ func makePinnedAPI(_ baseURL: URL) -> Client {
         transport: .platform(tls: .pinned(certificatesIn: .main))
     )
 }
-// end

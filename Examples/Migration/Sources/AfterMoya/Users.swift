@@ -77,10 +77,8 @@ func makeAPI(_ baseURL: URL, key: String) -> Client {
     Client(baseURL: baseURL, interceptors: [.validateStatus(), .headers(["X-Client": key])])
 }
 
-// example: stub
 func makeStub() -> StubTransport {
     let stub = StubTransport()
     stub.on(.get, "/users/*", .json(#"{"id":42,"name":"Ada"}"#))
     return stub
 }
-// end
