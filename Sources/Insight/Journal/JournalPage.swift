@@ -48,27 +48,34 @@ struct JournalPage {
         return Data(page.utf8)
     }
 
-    /// A call: its steps, what the app got, and what went over the wire.
+    /// A call: its steps, what the app got, and what went over the wire. Each body is shown once.
     private static func section(_ call: JournalCall) -> String {
-        var parts = ["<pre>\(escaped(call.explained))</pre>"]
-        if let root = call.root { parts.append(details("The call", contents(of: root))) }
-        for (index, attempt) in call.attempts.enumerated() {
-            parts.append(details("Attempt \(index + 1)", contents(of: attempt)))
+        var page = "<pre>\(escaped(call.explained))</pre>"
+        var places: [JournalCall.Body: String] = [:]
+        let attempts = call.attempts.enumerated().map { ("Attempt \($0 + 1)", $1) }
+        for (title, step) in (call.root.map { [("The call", $0)] } ?? []) + attempts {
+            let texts = [
+                text(of: step.request, in: title, &places), step.error?.sentence,
+                step.response.map { text(of: $0, in: title, &places) },
+            ]
+            page += details(title, texts.compactMap { $0.map { "<pre>\(escaped($0))</pre>" } }.joined())
         }
         let failed = call.root?.error != nil || (call.root?.response?.status ?? 0) >= 400
-        return details(call.headline, parts.joined(), kind: failed ? "call failed" : "call")
+        return details(call.headline, page, kind: failed ? "call failed" : "call")
     }
 
-    private static func contents(of step: JournalCall.Step) -> String {
-        let messages = [text(of: step.request), step.error?.sentence, step.response.map(text)].compactMap(\.self)
-        return messages.map { "<pre>\(escaped($0))</pre>" }.joined()
-    }
-
-    private static func text(of message: JournalCall.Message) -> String {
+    /// - Parameter places: the titles under which the call's bodies are shown.
+    private static func text(
+        of message: JournalCall.Message,
+        in title: String,
+        _ places: inout [JournalCall.Body: String]
+    ) -> String {
         let start = message.method.map { "\($0) \(message.url ?? "")" } ?? message.statusLine
-        let fields = message.fields.map { "\n\($0.name): \($0.value)" }.joined()
-        guard let text = message.body.text else { return start + fields }
-        return start + fields + "\n\n" + text + (message.body.isCut ? "…" : "")
+        let head = start + message.fields.map { "\n\($0.name): \($0.value)" }.joined()
+        guard let text = message.body.text else { return head }
+        if let place = places[message.body] { return "\(head)\n\n(the same body as in “\(place)”)" }
+        places[message.body] = title
+        return "\(head)\n\n\(text)\(message.body.isCut ? "…" : "")"
     }
 
     private static func details(_ summary: String, _ content: String, kind: String = "messages") -> String {

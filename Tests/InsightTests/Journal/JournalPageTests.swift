@@ -29,6 +29,31 @@ import Testing
         #expect(page.contains("12345678901234567890") && page.contains("\nAuthorization: Bearer &lt;redacted&gt;"))
     }
 
+    @Test func aBodyIsShownOnceForEachCall() {
+        let start = String(repeating: "x", count: 200)
+        let calls = (1...2).map { id in
+            let request = JournalCall.Message(method: "POST", url: "/", body: .init(size: 204, text: start + "SENT"))
+            func step(_ name: String, _ status: Int, _ answer: String, isCut: Bool = false) -> JournalCall.Step {
+                var step = JournalCall.Step(name: name, isTransport: name == "Wire", start: .zero, request: request)
+                let body = JournalCall.Body(size: 204, text: start + answer, isCut: isCut)
+                step.response = JournalCall.Message(status: status, body: body)
+                return step
+            }
+            var root = step("retry", 200, "LAST")
+            root.steps = [
+                step("Wire", 503, "BUSY"), step("Wire", 503, "BUSY"), step("Wire", 503, "BUSY", isCut: true),
+                step("Wire", 200, "LAST"),
+            ]
+            return JournalCall(id: id, startedAt: Date(timeIntervalSince1970: 0), root: root)
+        }
+        let page = page(calls)
+        for (text, count) in [("SENT", 2), ("LAST", 2), ("BUSY", 4)] {
+            #expect(page.components(separatedBy: text).count - 1 == count, "\(text)")
+        }
+        #expect(page.components(separatedBy: "\n\n(the same body as in “The call”)").count - 1 == 2 * 5)
+        #expect(page.components(separatedBy: "\n\n(the same body as in “Attempt 1”)").count - 1 == 2)
+    }
+
     @Test func thePolicyAllowsOnlyThePagesOwnStyle() {
         let page = page([])
         let policy = page.split(separator: "\n").first { $0.contains("Content-Security-Policy") } ?? ""
