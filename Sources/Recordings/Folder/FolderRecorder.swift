@@ -11,20 +11,15 @@ final class FolderRecorder: Sendable {
 
     private let folder: FolderPath
     private let redaction: ExchangeRedaction
-    private let path: String
-    /// The right to write to the folder, from the first file on.
-    private let lock = Mutex<WriteLock?>(nil)
     private let names = Mutex(Set<FolderName>())
-    // Writing waits for the disk, and tasks have few threads to wait on.
-    private let queue = DispatchQueue(label: "folder", qos: .userInitiated)
+    // Writing waits for the disk, and tasks have few threads to wait on. One for all recorders of the process, because several may write
+    // to one folder.
+    private static let queue = DispatchQueue(label: "folder", qos: .userInitiated)
 
     init(_ folder: URL, redaction: ExchangeRedaction) {
         self.folder = FolderPath(folder)
         self.redaction = redaction
-        path = folder.resolvingSymlinksInPath().path
     }
-
-    deinit { lock.withLock(\.self)?.release() }
 
     /// The name of a request's file, without its secrets.
     func name(of request: RecordedExchange.Request) -> FolderName {
@@ -33,7 +28,7 @@ final class FolderRecorder: Sendable {
 
     /// Writes an exchange to its files on a thread of the recorder, and then calls a closure with the error.
     func keep(_ exchange: RecordedExchange, _ done: @escaping @Sendable (Result<Void, any Error>) -> Void) {
-        queue.async { [self] in done(Result { try write(exchange) }) }
+        Self.queue.async { [self] in done(Result { try write(exchange) }) }
     }
 
     func write(_ exchange: RecordedExchange) throws {
@@ -51,19 +46,11 @@ final class FolderRecorder: Sendable {
                 throw TransportError(.unwritableFile, "A recorder keeps answers to \(Self.requestLimit) requests.")
             }
             try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
-            try claim().writing.withLock { _ in try put(files, name) }
+            try put(files, name)
         } catch {
             let reason = (error as? TransportError)?.message ?? (error as? FolderPath.Failure)?.reason
             let message = "\(name) can't be written to \(folder.url.path): \(reason ?? ErrorText.line(error))"
             throw TransportError(.unwritableFile, message, underlying: reason == nil ? error : nil)
-        }
-    }
-
-    private func claim() throws -> WriteLock {
-        try lock.withLock { lock in
-            if lock == nil { lock = try WriteLock.acquired(path, O_RDONLY | O_DIRECTORY) }
-            if let lock { return lock }
-            throw TransportError(.unwritableFile, "Another process records into the folder. Record into another one.")
         }
     }
 

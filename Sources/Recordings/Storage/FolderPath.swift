@@ -38,9 +38,7 @@ struct FolderPath: Sendable {
         guard !FileName.isLink(name) else { throw failure(path, ELOOP) }
         guard !FileName.isOfAnotherKind(name) else { throw failure(path, EINVAL) }
         return try calling(path) { () throws(SystemCallFailure) in
-            let file = try OpenedFile.open(name, O_RDONLY | O_NOFOLLOW)
-            guard try file.size() <= limit else { throw SystemCallFailure("read", name, EFBIG) }
-            return try file.contents()
+            try OpenedFile.open(name, O_RDONLY | O_NOFOLLOW).contents(upTo: limit)
         }
     }
 

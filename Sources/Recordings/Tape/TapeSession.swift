@@ -13,8 +13,6 @@ final class TapeSession: Sendable {
     let files: TapeFiles
 
     private let state: Mutex<TapeState>
-    /// The right to record, from the first exchange to the next `finish`.
-    private let lock = Mutex<WriteLock?>(nil)
     // Writing waits for the disk, and tasks have few threads to wait on. In order, so that `finish` comes after all exchanges that have
     // ended.
     private let queue = DispatchQueue(label: "recording", qos: .userInitiated)
@@ -48,7 +46,7 @@ final class TapeSession: Sendable {
     }
 
     deinit {
-        if let lock = lock.withLock(\.self) { files.release(lock) }
+        if state.withLock(\.isRecording) { files.release() }
     }
 }
 
@@ -71,20 +69,12 @@ extension TapeSession {
 
     func giveBack(_ ticket: TapeState.Ticket) { state.withLock { $0.giveBack(ticket, index) } }
 
-    /// Acquires the right to record, unless this session has it.
+    /// Acquires the right to record, which stays until the next `finish`.
     ///
     /// - Throws: also if another process records.
-    @discardableResult
-    func claim() throws -> WriteLock {
-        guard let lock = try claimUnlessBusy() else { throw TransportError.busy(files.path) }
-        return lock
-    }
-
-    private func claimUnlessBusy() throws -> WriteLock? {
-        try lock.withLock { lock in
-            if lock == nil { lock = try files.lock() }
-            return lock
-        }
+    func claim() throws {
+        try files.append()
+        state.withLock { $0.isRecording = true }
     }
 
     /// The capture of an exchange, which keeps it in the side file.
@@ -125,7 +115,7 @@ extension TapeSession {
             return reason + " The old response stays. Delete its entry to record the new outcome."
         }
         new.number = old?.number ?? ticket.number
-        try files.append(HARArchive.encode(line: new), try claim())
+        try files.append(HARArchive.encode(line: new))
         state.withLock { $0.record(ticket, replaced: replaced.withLock(\.self)) }
         return exchange.response?.omission
     }
@@ -144,16 +134,14 @@ extension TapeSession {
 
     private func write() throws {
         // Lines of a process that was killed are moved too; those of one that records are left to it.
-        let isDue = lock.withLock { $0 != nil } || (mode == .new || mode == .all) && files.hasSideFile
-        guard isDue, let acquired = try claimUnlessBusy() else { return }
+        guard state.withLock(\.isRecording) || (mode == .new || mode == .all) && files.hasSideFile else { return }
         let skipped = state.withLock { $0.skipped(index) }
-        try files.rewrite(acquired) { bytes in
+        try files.rewrite { bytes in
             let exchanges = try TapeMerge(rules: options.rules).exchanges(bytes, file: files.path)
             // An entry that another recording has recorded again stays.
             return HARArchive.encode(exchanges.filter { !skipped.contains($0) })
         }
-        lock.withLock { $0 = nil }
-        files.release(acquired)
+        state.withLock { $0.isRecording = false }
     }
 }
 

@@ -48,6 +48,8 @@ struct TapeState {
     private let repeatsLast: Bool
     private var positions: [TapeRules.Key: Positions] = [:]
     private var used: [Bool]
+    /// Whether the session has acquired the right to record.
+    var isRecording = false
     /// The reasons why exchanges aren't recorded.
     private var problems: [String] = []
     /// The last position that was recorded, for each key.
@@ -104,6 +106,7 @@ struct TapeState {
     ///
     /// - Parameter replaced: the names of the values that were replaced in it.
     mutating func record(_ ticket: Ticket, replaced names: [String]) {
+        isRecording = true
         recorded[ticket.key] = max(recorded[ticket.key] ?? 0, ticket.ordinal)
         for name in names { replaced[name, default: 0] += 1 }
     }
