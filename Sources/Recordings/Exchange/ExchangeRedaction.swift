@@ -45,8 +45,7 @@ struct ExchangeRedaction: Sendable {
 
     /// Text that no program reads.
     private func forPeople(_ text: String) -> String {
-        let redacted = redaction == nil ? text : Redaction.standard.text(text)
-        return hook?(redacted) ?? redacted
+        redaction == nil ? self.text(text) : Redaction.standard.text(self.text(text))
     }
 
     func url(_ url: String) -> String {
@@ -91,7 +90,8 @@ struct ExchangeRedaction: Sendable {
         var exchange = exchange
         exchange.request = redacted(exchange.request)
         let isCut = exchange.failure != nil
-        exchange.response = exchange.response.map { redacted($0, isCut: isCut) }
+        let declared = exchange.request.credentialFields
+        exchange.response = exchange.response.map { redacted($0, isCut: isCut, declared: declared) }
         if let failure = exchange.failure {
             exchange.failure = .init(code: forPeople(failure.code), message: forPeople(failure.message))
         }
@@ -114,14 +114,18 @@ struct ExchangeRedaction: Sendable {
         return redacted
     }
 
-    private func redacted(_ response: RecordedExchange.Response, isCut: Bool) -> RecordedExchange.Response {
+    private func redacted(
+        _ response: RecordedExchange.Response,
+        isCut: Bool,
+        declared: [HTTPField.Name]
+    ) -> RecordedExchange.Response {
         var ofContent = self
         ofContent.isCut = isCut
         var redacted = response
         // A server's own phrase may be any text.
         redacted.status = HTTPResponse.Status(code: response.status.code) ?? response.status
-        redacted.headerFields = fields(response.headerFields)
-        redacted.trailers = response.trailers.map { fields($0) }
+        redacted.headerFields = fields(response.headerFields, declared: declared)
+        redacted.trailers = response.trailers.map { fields($0, declared: declared) }
         let original = response.content
         switch ofContent.content(original, response.headerFields) {
         case .unchanged: break

@@ -19,7 +19,7 @@ struct HAREntryDecoder {
         let started = try entry.member("startedDateTime")
         guard let startedAt = HARDate.parse(try started.string()) else { throw started.isNo("a time in ISO 8601") }
         var exchange = RecordedExchange(
-            number: isOwn ? entry.optional("_id").flatMap { try? $0.number() }.flatMap(Int64.init(exactly:)) : nil,
+            number: isOwn ? entry.optional("_id").flatMap(Self.number) : nil,
             startedAt: startedAt,
             wait: try wait(entry),
             request: try self.request(request, url: url),
@@ -35,6 +35,11 @@ struct HAREntryDecoder {
             )
         }
         return exchange
+    }
+
+    /// An entry's number; `nil` if it is none, or can't be told from the next one.
+    private static func number(_ id: JSONMember) -> Int64? {
+        (try? id.number()).flatMap(Int64.init(exactly:)).flatMap { 0..<(1 << 53) ~= $0 ? $0 : nil }
     }
 
     private static func isHTTP(_ url: String) -> Bool {

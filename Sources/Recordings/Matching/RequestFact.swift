@@ -30,6 +30,11 @@ struct RequestFact {
         PrintableText.line(text.count > limit ? text.prefix(limit) + "…" : text)
     }
 
+    /// The path of a member. Limited, because each value within has it: otherwise paths would take the square of a content's size.
+    static func path(_ name: String, in path: String) -> String {
+        String(decoding: (path.isEmpty ? name : "\(path).\(name)").utf8.prefix(300), as: UTF8.self)
+    }
+
     /// The values of a redacted request, for each compared part.
     static func all(in request: RecordedExchange.Request, _ parts: [RequestMatching.Part]) -> [[RequestFact]] {
         let url = RecordedURL(request.url)
@@ -57,7 +62,7 @@ extension BodyContent {
         case .json(let value): value.facts(at: path)
         case .form(let items): items.map { RequestFact(RequestFact.body, at: Array(path.utf8) + $0.name, $0.value) }
         case .parts(let parts):
-            Self.ordered(parts).flatMap { $0.content.facts(at: path.isEmpty ? $0.name : "\(path).\($0.name)") }
+            Self.ordered(parts).flatMap { $0.content.facts(at: RequestFact.path($0.name, in: path)) }
         case .bytes(let bytes) where bytes.isEmpty: []
         case .bytes(let bytes):
             [
@@ -77,7 +82,7 @@ extension OrderedJSON {
     fileprivate func facts(at path: String) -> [RequestFact] {
         switch self {
         case .object(let members) where !members.isEmpty:
-            return members.flatMap { $0.value.facts(at: path.isEmpty ? $0.name : "\(path).\($0.name)") }
+            return members.flatMap { $0.value.facts(at: RequestFact.path($0.name, in: path)) }
         case .array(let elements) where !elements.isEmpty:
             return elements.enumerated().flatMap { $1.facts(at: "\(path)[\($0)]") }
         default:

@@ -29,12 +29,13 @@ struct TapeMerge {
                 new[number] = addition
             }
         }
-        for (number, addition) in new.sorted(by: { $0.key < $1.key }) {
-            // A higher one is there if this exchange ended after a `finish`.
-            let last = result.lastIndex { $0.number ?? 0 < number }
-            result.insert(addition, at: last.map { $0 + 1 } ?? 0)
+        // From the last to the first. A higher number is there if an exchange ended after a `finish`.
+        var later: [RecordedExchange] = []
+        for (number, addition) in new.sorted(by: { $0.key > $1.key }) {
+            while let last = result.last, last.number ?? 0 > number { later.append(result.removeLast()) }
+            later.append(addition)
         }
-        return result
+        return result + later.reversed()
     }
 
     /// Numbers the entries that have none: those of other programs, and copies that a person has made. The same entries always get the
@@ -56,8 +57,11 @@ struct TapeMerge {
 
     private static func decode(_ archive: Data, file: String) throws -> [RecordedExchange] {
         do {
+            var room = 256 << 20
             return try HARArchive.decode(archive) { name in
-                try attachment(name, of: file)
+                let content = try attachment(name, of: file, upTo: room)
+                room -= content.count
+                return content
             }
         } catch let error as TransportError {
             throw TransportError(error.code, "\(file): \(error.message)", underlying: error.underlying)
@@ -65,9 +69,9 @@ struct TapeMerge {
     }
 
     /// The content of a file beside an archive, as Playwright writes it. Paths that lead elsewhere and links aren't followed.
-    private static func attachment(_ name: String, of file: String) throws -> Data {
+    private static func attachment(_ name: String, of file: String, upTo limit: Int) throws -> Data {
         let path = name.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        return try FolderPath(URL(filePath: file).deletingLastPathComponent()).read(path, upTo: 256 << 20)
+        return try FolderPath(URL(filePath: file).deletingLastPathComponent()).read(path, upTo: limit)
     }
 
     /// The exchanges of a side file, in the order of its lines. A killed process and a full disk leave half a line, which isn't JSON.
