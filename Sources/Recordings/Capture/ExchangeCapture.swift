@@ -38,23 +38,23 @@ struct ExchangeCapture: Sendable {
             throw error
         }
         exchange.wait = stopwatch.elapsed()
-        exchange.response = RecordedExchange.Response(status: response.status, headerFields: response.headerFields)
-        guard !response.body.isInMemory, !response.body.isEmpty else {
-            let bytes = response.body.bytes ?? Data()
-            exchange.response?.omission = request.omission ?? Self.omission(bytes.count, limit: limit)
-            let isKept = !bytes.isEmpty && exchange.response?.omission == nil
-            exchange.response?.chunks = isKept ? [StubAnswer.Chunk(bytes)] : []
-            exchange.response?.trailers = response.context.trailers?.fields
+        let bytes = response.body.isEmpty ? Data() : response.body.bytes
+        var captured = RecordedExchange.Response(
+            status: response.status,
+            headerFields: response.headerFields,
+            isStream: bytes == nil,
+            omission: request.omission ?? Self.omission(bytes?.count ?? 0, limit: limit)
+        )
+        if let bytes {
+            if !bytes.isEmpty, captured.omission == nil { captured.chunks = [StubAnswer.Chunk(bytes)] }
+            captured.trailers = response.context.trailers?.fields
+            exchange.response = captured
             await keep(exchange)
             return response
         }
-        exchange.response?.isStream = true
-        exchange.response?.omission = request.omission
-        let body = response.body
-        let capture = StreamCapture(exchange, response.context.trailers, limit: limit, sink)
-        let chunks = UnfoldingSequence(from: { body.makeAsyncIterator() }) { chunks in
-            try await capture.next(of: &chunks, time)
-        }
+        exchange.response = captured
+        let (body, capture) = (response.body, StreamCapture(exchange, response.context.trailers, self))
+        let chunks = UnfoldingSequence(from: { body.makeAsyncIterator() }) { try await capture.next(of: &$0) }
         response.body = .oneShot(chunks, length: body.length) {
             body.discard()
             capture.end(.discarded)
@@ -69,7 +69,7 @@ struct ExchangeCapture: Sendable {
             "The content is longer than the limit of \(limit) bytes. Raise the recording's contentLimit, and record again."
     }
 
-    private func keep(_ exchange: RecordedExchange?) async {
+    fileprivate func keep(_ exchange: RecordedExchange?) async {
         await StartedWork.elsewhere {
             await withCheckedContinuation { continuation in sink(exchange) { continuation.resume() } }
         }
@@ -110,92 +110,72 @@ extension RecordedExchange.Failure {
 /// The capture of one streamed response. It ends once: at the stream's end, by its failure, or when its reader gives it up.
 private final class StreamCapture: Sendable {
     private struct State {
-        var exchange: RecordedExchange
-        var chunks: [StubAnswer.Chunk] = []
+        /// `nil` after the end.
+        var exchange: RecordedExchange?
         var count = 0
-        var isOpen = true
     }
 
     private let state: Mutex<State>
     private let trailers: HTTPTrailers?
-    private let limit: Int
-    private let sink: ExchangeCapture.Sink
+    private let capture: ExchangeCapture
 
-    init(
-        _ exchange: RecordedExchange,
-        _ trailers: HTTPTrailers?,
-        limit: Int,
-        _ sink: @escaping ExchangeCapture.Sink
-    ) {
+    init(_ exchange: RecordedExchange, _ trailers: HTTPTrailers?, _ capture: ExchangeCapture) {
         state = Mutex(State(exchange: exchange))
         self.trailers = trailers
-        self.limit = limit
-        self.sink = sink
+        self.capture = capture
     }
 
     // The reader dropped the response.
     deinit { end(.discarded) }
 
-    func append(_ chunk: Data, after pause: Duration) {
-        state.withLock { state in
-            guard state.exchange.response?.omission == nil else { return }
-            state.count += chunk.count
-            if let omission = ExchangeCapture.omission(state.count, limit: limit) {
-                state.exchange.response?.omission = omission
-                state.chunks = []
-            } else if state.chunks.count == ExchangeCapture.maxChunks {
-                state.chunks[ExchangeCapture.maxChunks - 1].join(chunk, after: pause)
-            } else {
-                state.chunks.append(StubAnswer.Chunk(chunk, after: pause))
-            }
-        }
-    }
-
-    /// Ends the capture with a failure, or at the content's end.
-    func end(_ failure: RecordedExchange.Failure?, done: @escaping @Sendable () -> Void = {}) {
-        guard let exchange = close(failure) else { return done() }
-        sink(exchange, done)
+    /// Ends the capture before the content's end.
+    func end(_ failure: RecordedExchange.Failure) {
+        if let exchange = close(failure) { capture.sink(exchange) {} }
     }
 
     /// Reads and captures the next chunk of the content.
-    func next(of chunks: inout HTTPBody.AsyncIterator, _ time: TimeSource) async throws -> Data? {
+    func next(of chunks: inout HTTPBody.AsyncIterator) async throws -> Data? {
         // Measures the wait for the chunk, without the time that the reader takes for the one before.
-        let stopwatch = time.stopwatch()
+        let stopwatch = capture.time.stopwatch()
         do {
             if let chunk = try await chunks.next() {
                 append(chunk, after: stopwatch.elapsed())
                 return chunk
             }
         } catch {
-            await endAndWait(RecordedExchange.Failure(error) ?? .discarded)
+            if let exchange = close(RecordedExchange.Failure(error) ?? .discarded) { await capture.keep(exchange) }
             throw error
         }
-        await endAndWait(nil)
+        if let exchange = close(nil) { await capture.keep(exchange) }
         return nil
     }
 
-    private func endAndWait(_ failure: RecordedExchange.Failure?) async {
-        await StartedWork.elsewhere {
-            await withCheckedContinuation { continuation in end(failure) { continuation.resume() } }
+    private func append(_ chunk: Data, after pause: Duration) {
+        state.withLock { state in
+            guard state.exchange?.response?.omission == nil, var response = state.exchange?.response.take() else {
+                return
+            }
+            state.count += chunk.count
+            response.omission = ExchangeCapture.omission(state.count, limit: capture.limit)
+            if response.omission != nil {
+                response.chunks = []
+            } else if response.chunks.count == ExchangeCapture.maxChunks {
+                response.chunks[ExchangeCapture.maxChunks - 1].bytes += chunk
+                response.chunks[ExchangeCapture.maxChunks - 1].pause += pause
+            } else {
+                response.chunks.append(StubAnswer.Chunk(chunk, after: pause))
+            }
+            state.exchange?.response = response
         }
     }
 
+    /// - Parameter failure: the reason of an end before the content's end.
     private func close(_ failure: RecordedExchange.Failure?) -> RecordedExchange? {
         state.withLock { state in
-            guard state.isOpen else { return nil }
-            state.isOpen = false
-            state.exchange.failure = failure
-            state.exchange.response?.chunks = state.chunks
-            if failure == nil { state.exchange.response?.trailers = trailers?.fields }
-            state.chunks = []
-            return state.exchange
+            var exchange = state.exchange.take()
+            exchange?.failure = failure
+            if failure == nil { exchange?.response?.trailers = trailers?.fields }
+            return exchange
         }
-    }
-}
-
-extension StubAnswer.Chunk {
-    fileprivate mutating func join(_ more: Data, after pause: Duration) {
-        bytes += more
-        self.pause += pause
     }
 }

@@ -58,10 +58,9 @@ package final class FolderAnswers: Sendable {
                 }
             }
             return Found(file: FolderTable.printable(entry.path), answer: answer)
-        } catch let error as FolderPath.Failure {
-            throw TransportError(.unreadableFile, Self.message(error), request: request)
-        } catch let error as Broken {
-            throw TransportError(.unreadableFile, error.message, request: request)
+        } catch {
+            guard let message = Self.message(error) else { throw error }
+            throw TransportError(.unreadableFile, message, request: request)
         }
     }
 
@@ -73,8 +72,10 @@ package final class FolderAnswers: Sendable {
         }
     }
 
-    private static func message(_ failure: FolderPath.Failure) -> String {
-        "\(FolderTable.printable(failure.path)) can't be read: \(failure.reason)"
+    /// The sentence about a file that can't be used.
+    private static func message(_ error: any Error) -> String? {
+        if let broken = error as? Broken { return broken.message }
+        return (error as? FolderPath.Failure).map { "\(FolderTable.printable($0.path)) can't be read: \($0.reason)" }
     }
 
     private func miss(
@@ -117,27 +118,22 @@ extension FolderAnswers {
     }
 
     private func head(of entry: FolderEntry) throws -> (HTTPResponse.Status, FolderHead) {
-        let bytes = try bytes(ofHead: entry)
-        do throws(FolderHead.Malformed) {
+        do {
             var head = FolderHead()
-            if let bytes { head = try FolderHead(bytes) }
+            do {
+                head = try FolderHead(try folder.read(entry.head, upTo: FolderHead.limit))
+            } catch let error as FolderPath.Failure
+                where entry.content != nil && (error.isMissing || error.code == ELOOP)
+            {
+                // A head may be missing beside content, and a link isn't followed.
+            }
             let code = head.status ?? 200
             guard code >= 200, let status = HTTPResponse.Status(code: code) else {
                 throw FolderHead.Malformed(line: 1, reason: "\(code) is no final status.")
             }
             return (status, head)
-        } catch {
+        } catch let error as FolderHead.Malformed {
             throw Broken(message: "\(FolderTable.printable(entry.head)), line \(error.line): \(error.reason)")
-        }
-    }
-
-    private func bytes(ofHead entry: FolderEntry) throws(FolderPath.Failure) -> Data? {
-        do {
-            return try folder.read(entry.head, upTo: FolderHead.limit)
-        } catch {
-            // A link isn't followed.
-            guard entry.content != nil, error.isMissing || error.code == ELOOP else { throw error }
-            return nil
         }
     }
 }
@@ -151,7 +147,7 @@ extension FolderAnswers {
             let table = try currentTable()
             return (table.problems + table.entries.compactMap(problem)).sorted()
         } catch {
-            return [(error as? FolderPath.Failure).map(Self.message) ?? ErrorText.line(error)]
+            return [Self.message(error) ?? ErrorText.line(error)]
         }
     }
 
@@ -163,7 +159,7 @@ extension FolderAnswers {
             let isJSON = (try? JSONSerialization.jsonObject(with: content, options: .fragmentsAllowed)) != nil
             return isJSON ? nil : "\(FolderTable.printable(path)) isn't JSON."
         } catch {
-            return (error as? Broken)?.message ?? (error as? FolderPath.Failure).map(Self.message)
+            return Self.message(error)
         }
     }
 

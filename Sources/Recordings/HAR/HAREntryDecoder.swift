@@ -13,7 +13,8 @@ struct HAREntryDecoder {
     func exchange(_ entry: JSONMember) throws -> RecordedExchange? {
         let (request, response) = (try entry.member("request"), try entry.member("response"))
         let url = try request.member("url").string()
-        guard Self.isHTTP(url), entry.optional("_webSocketMessages") == nil else { return nil }
+        let scheme = url.prefix { $0 != ":" }.lowercased()
+        guard scheme == "http" || scheme == "https", entry.optional("_webSocketMessages") == nil else { return nil }
         let status = try response.member("status").integer()
         guard status != 101, let failure = try failure(response, status: status) else { return nil }
         let started = try entry.member("startedDateTime")
@@ -23,28 +24,15 @@ struct HAREntryDecoder {
             startedAt: startedAt,
             wait: try wait(entry),
             request: try self.request(request, url: url),
-            failure: failure.value
+            failure: failure
         )
-        if status > 0 {
-            let isCut = failure.value != nil
-            exchange.response = try self.response(
-                response,
-                status: status,
-                answering: exchange.request.method,
-                isCut: isCut
-            )
-        }
+        if status > 0 { exchange.response = try self.response(response, status: status, of: exchange) }
         return exchange
     }
 
     /// An entry's number; `nil` if it is none, or can't be told from the next one.
     private static func number(_ id: JSONMember) -> Int64? {
         (try? id.number()).flatMap(Int64.init(exactly:)).flatMap { 0..<(1 << 53) ~= $0 ? $0 : nil }
-    }
-
-    private static func isHTTP(_ url: String) -> Bool {
-        let scheme = url.prefix { $0 != ":" }.lowercased()
-        return scheme == "http" || scheme == "https"
     }
 
     /// The time to the head, of which browsers measure the parts. `ssl` is a part of `connect`.
@@ -58,43 +46,35 @@ struct HAREntryDecoder {
     // MARK: Failures
 
     /// The failure of an entry, if any; `nil` if its caller cancelled it, so that there is nothing to play.
-    private func failure(_ response: JSONMember, status: Int) throws -> (value: RecordedExchange.Failure?, Void)? {
+    private func failure(_ response: JSONMember, status: Int) throws -> RecordedExchange.Failure?? {
+        let usual: HTTPErrorCode = status > 0 ? .truncated : .transportFailed
         guard let error = response.optional("_error") ?? response.optional("_failureText") else {
-            let missing = RecordedExchange.Failure(
-                code: HTTPErrorCode.transportFailed.rawValue,
-                message: "The HTTP Archive has no response to this request."
-            )
-            return (status > 0 ? nil : missing, ())
+            let message = "The HTTP Archive has no response to this request."
+            return .some(status > 0 ? nil : RecordedExchange.Failure(code: usual.rawValue, message: message))
         }
         if case .object = error.value {
-            let code = try error.member("code").string()
-            return (RecordedExchange.Failure(code: code, message: try error.optional("message")?.string() ?? ""), ())
+            let message = try error.optional("message")?.string() ?? ""
+            return RecordedExchange.Failure(code: try error.member("code").string(), message: message)
         }
         let text = try error.string()
         if Self.cancellations.contains(where: text.contains) { return nil }
         // A journal writes the error's type and code, other programs anything.
         let journal = "TransportError."
         let code = text.hasPrefix(journal) ? String(text.dropFirst(journal.count).prefix { $0 != ":" }) : nil
-        let usual: HTTPErrorCode = status > 0 ? .truncated : .transportFailed
-        return (RecordedExchange.Failure(code: code ?? usual.rawValue, message: text), ())
+        return RecordedExchange.Failure(code: code ?? usual.rawValue, message: text)
     }
 
     private static let cancellations = ["ERR_ABORTED", "NS_BINDING_ABORTED", "CancellationError", "cancelled"]
 
     // MARK: Requests
 
-    private func request(_ request: JSONMember, url: String) throws -> RecordedExchange.Request {
-        let method = try request.member("method")
+    private func request(_ member: JSONMember, url: String) throws -> RecordedExchange.Request {
+        let method = try member.member("method")
         guard let name = HTTPRequest.Method(rawValue: try method.string()) else { throw method.isNo("a method") }
-        let headerFields = try fields(request.optional("headers"))
-        let body = try body(request)
-        return RecordedExchange.Request(
-            method: name,
-            url: url,
-            headerFields: headerFields,
-            body: body.bytes,
-            omission: body.omission
-        )
+        let headerFields = try fields(member.optional("headers"))
+        var request = RecordedExchange.Request(method: name, url: url, headerFields: headerFields)
+        (request.body, request.omission) = try body(member)
+        return request
     }
 
     private func body(_ request: JSONMember) throws -> (bytes: Data?, omission: String?) {
@@ -162,28 +142,22 @@ struct HAREntryDecoder {
     private func response(
         _ member: JSONMember,
         status code: Int,
-        answering method: HTTPRequest.Method,
-        isCut: Bool
+        of exchange: RecordedExchange
     ) throws -> RecordedExchange.Response {
         guard let status = HTTPResponse.Status(code: code) else { throw member.isNo("a response with a status") }
         var response = RecordedExchange.Response(status: status, headerFields: try fields(member.optional("headers")))
         response.trailers = try member.optional("_trailers").map { try fields($0) }
         let content = member.optional("content")
         var bytes = try content.flatMap(self.content)
-        let hasContent = HTTPResponse.hasContent(status: code, answering: method)
+        let hasContent = HTTPResponse.hasContent(status: code, answering: exchange.request.method)
         // Programs don't keep the content of a redirection.
         let needsContent = hasContent && status.kind != .redirection
         if let content, let omission = try omission(content, bytes, hasContent: needsContent) {
             response.omission = omission
             bytes = nil
         }
-        let correction = ForeignContent(
-            isOwn: isOwn,
-            isEncoded: try content?.optional("_isEncoded")?.bool() == true,
-            isText: content?.optional("text") != nil && content?.optional("encoding") == nil,
-            isWhole: hasContent && !isCut && response.omission == nil
-        )
-        correction.apply(to: &response.headerFields, &bytes)
+        let isWhole = hasContent && exchange.failure == nil && response.omission == nil
+        try correct(&response.headerFields, &bytes, content, isWhole: isWhole)
         if let chunks = content?.optional("_chunks") {
             response.isStream = true
             response.chunks = try split(bytes ?? Data(), chunks)
@@ -191,6 +165,32 @@ struct HAREntryDecoder {
             response.chunks = [StubAnswer.Chunk(bytes)]
         }
         return response
+    }
+
+    /// Makes a response's fields agree with its content. Other programs write content without codings, and text as Unicode; a person may
+    /// have edited the content of any archive, or have pasted an entry of another program.
+    ///
+    /// - Parameter isWhole: whether such a response has content, and all of it arrived and was kept.
+    private func correct(
+        _ fields: inout HTTPFields,
+        _ bytes: inout Data?,
+        _ content: JSONMember?,
+        isWhole: Bool
+    ) throws {
+        let isEncoded = try content?.optional("_isEncoded")?.bool() == true
+        if !isEncoded, !isOwn || bytes != nil && fields.contains(.contentEncoding) {
+            if !isWhole, fields.contains(.contentEncoding) { fields.remove(.contentLength) }
+            // The others describe the connection to the recorded server.
+            for name in [HTTPField.Name.contentEncoding, .transferEncoding, .connection, .keepAlive] {
+                fields.remove(name)
+            }
+            // Text gets the charset of its type. Text that the charset can't express, or of an unknown charset, stays UTF-8.
+            let isText = content?.optional("text") != nil && content?.optional("encoding") == nil
+            if isText, let utf8 = bytes, let encoding = fields.first(.contentType).flatMap(HTTPResponse.encoding) {
+                bytes = encoding == .utf8 ? utf8 : String(decoding: utf8, as: UTF8.self).data(using: encoding) ?? utf8
+            }
+        }
+        if isWhole, fields.contains(.contentLength) { fields[.contentLength] = String(bytes?.count ?? 0) }
     }
 
     private func content(_ content: JSONMember) throws -> Data? {

@@ -3,9 +3,7 @@ internal import InterceptorsSyntax
 internal import InterceptorsTransport
 
 /// The compared parts of a request as bytes: equal for requests that match, and different for others.
-struct RequestKey: Hashable, Sendable {
-    fileprivate(set) var bytes: [UInt8] = []
-}
+typealias RequestKey = [UInt8]
 
 extension RequestMatching {
     /// The key of a request, whether it is redacted or not.
@@ -30,7 +28,7 @@ extension RequestMatching {
             }
             key.endSection(start)
         }
-        return RequestKey(bytes: key.bytes)
+        return key.bytes
     }
 }
 

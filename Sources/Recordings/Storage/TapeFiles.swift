@@ -112,7 +112,12 @@ extension TapeFiles {
                 throw error
             }
         }
-        if !isDone { throw TransportError.busy(path) }
+        if isDone { return }
+        throw TransportError(
+            .unwritableFile,
+            "Another process is recording \(path), and one process records a file at a time. Wait for its end, record into another"
+                + " file, or play in mode none."
+        )
     }
 
     /// Replaces the recording by the result of a closure, and gives the right to record back. Without lines in the side file, nothing is

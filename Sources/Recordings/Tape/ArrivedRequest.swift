@@ -25,70 +25,63 @@ struct ArrivedRequest: Sendable {
         guard request.body.isReadable else { throw TransportError.bodyNotReplayable(request: request) }
         let body = request.body
         let time = ReadingLimit(request, clock: clock)
-        let content = try await time.run { try await Content(reading: body, upTo: limit, $0) }
+        let (chunks, failure) = try await time.run { try await Self.chunks(of: body, upTo: limit, $0) }
         // The rest of the call has the rest of the time.
         time.charge(&sendable)
-        if content.isTooLong {
+        let isTooLong = chunks.reduce(0) { $0 + $1.count } > limit
+        if isTooLong {
             recorded.omission = ExchangeCapture.omission(.max, limit: limit)
-        } else if content.failure == nil {
-            recorded.body = content.chunks.reduce(into: Data()) { $0 += $1 }
+        } else if failure == nil {
+            recorded.body = chunks.reduce(into: Data()) { $0 += $1 }
         }
         guard !body.isRestartable else { return }
-        guard !content.isTooLong else {
+        guard !isTooLong else {
             body.discard()
             let message =
                 "The content is a stream that can be read once, of more than \(limit) bytes. Raise the recording's contentLimit."
             throw TransportError(.bodyTooLarge, message, request: request)
         }
-        sendable.body = content.body(length: body.length)
-    }
-
-    /// The request with its content in memory, as a transport in memory receives it. Reports the progress of sending.
-    func readInMemory() async throws -> HTTPRequest {
-        try await StubExchange.receive(sendable, clock: clock).recorded
-    }
-}
-
-/// The content of a request, up to a limit.
-private struct Content: Sendable {
-    private(set) var chunks: [Data] = []
-    private(set) var isTooLong = false
-    /// The error of the source. Sending fails in the same way.
-    private(set) var failure: (any Error)?
-
-    /// - Parameter arrived: called for each chunk.
-    init(reading body: HTTPBody, upTo limit: Int, _ arrived: @Sendable () -> Void) async throws {
-        // The source may not notice the cancellation by itself.
-        self = try await withTaskCancellationHandler {
-            var content = Content()
-            var count = 0
-            do {
-                for try await chunk in body {
-                    arrived()
-                    content.chunks.append(chunk)
-                    count += chunk.count
-                    content.isTooLong = count > limit
-                    if content.isTooLong { break }
-                }
-            } catch {
-                guard !Task.isCancelled else { throw CancellationError() }
-                content.failure = error
-            }
-            return content
-        } onCancel: {
-            body.discard()
-        }
-    }
-
-    private init() {}
-
-    func body(length: Int64?) -> HTTPBody {
-        .restartable(length: length) {
+        sendable.body = .restartable(length: body.length) {
             UnfoldingSequence(from: { chunks[...] }) { rest in
                 if let chunk = rest.popFirst() { return chunk }
                 if let failure { throw failure }
                 return nil
             }
         }
+    }
+
+    /// Reads a content up to the chunk that exceeds a limit.
+    ///
+    /// - Parameter arrived: called for each chunk.
+    /// - Returns: the chunks, and the error of the source. Sending fails in the same way.
+    private static func chunks(
+        of body: HTTPBody,
+        upTo limit: Int,
+        _ arrived: @Sendable () -> Void
+    ) async throws -> (chunks: [Data], failure: (any Error)?) {
+        // The source may not notice the cancellation by itself.
+        try await withTaskCancellationHandler {
+            var chunks: [Data] = []
+            var room = limit
+            do {
+                for try await chunk in body {
+                    arrived()
+                    chunks.append(chunk)
+                    room -= chunk.count
+                    if room < 0 { break }
+                }
+            } catch {
+                guard !Task.isCancelled else { throw CancellationError() }
+                return (chunks, error)
+            }
+            return (chunks, nil)
+        } onCancel: {
+            body.discard()
+        }
+    }
+
+    /// The request with its content in memory, as a transport in memory receives it. Reports the progress of sending.
+    func readInMemory() async throws -> HTTPRequest {
+        try await StubExchange.receive(sendable, clock: clock).recorded
     }
 }

@@ -28,7 +28,8 @@ public struct RecordedTransport: Transport {
         case .play(let index, let ticket):
             return try await play(session.index.exchanges[index], to: arrived, session, ticket)
         case .record(let old, let ticket):
-            return try await record(arrived, session, replacing: old, ticket)
+            let capture = try session.capture(arrived.recorded, replacing: old, ticket)
+            return try await capture.capture { try await base.send(arrived.sendable) }
         case .refuse(let count):
             arrived.sendable.body.discard()
             throw await refusal(of: arrived.recorded, request, session, count: count)
@@ -52,18 +53,6 @@ public struct RecordedTransport: Transport {
         }
     }
 
-    private func record(
-        _ arrived: ArrivedRequest,
-        _ session: TapeSession,
-        replacing old: Int?,
-        _ ticket: TapeState.Ticket
-    ) async throws -> HTTPResponse {
-        try session.claim()
-        return try await session.capture(arrived.recorded, replacing: old, ticket).capture {
-            try await base.send(arrived.sendable)
-        }
-    }
-
     // Compares the request with all entries, which takes too long for the caller's actor.
     @concurrent
     private func refusal(
@@ -76,13 +65,14 @@ public struct RecordedTransport: Transport {
         if count > 0 {
             cause = "answered \(count) of \(count) times: this request was made more often than it was recorded."
         } else {
-            let rules = session.options.rules
-            let requests = session.index.exchanges.map(\.request)
-            let nearest = RequestDifference.sentence(recorded, among: requests, rules.matching, rules.redaction)
+            let (requests, options) = (session.index.exchanges.map(\.request), session.options)
+            let nearest = RequestDifference.sentence(recorded, among: requests, options.matching, options.redaction)
             cause = "has no entry for this request. " + (nearest ?? session.contents)
         }
-        let message =
-            "The recording \(session.files.path) (mode \(session.mode)) \(cause) \(session.remedy(count: count))"
+        let remedy =
+            "Record it in mode new, or everything again in mode all."
+            + (count > 0 ? " With repeatingLast: true, the last response plays again." : "")
+        let message = "The recording \(session.files.path) (mode \(session.mode)) \(cause) \(remedy)"
         return TransportError(.notRecorded, message, request: request)
     }
 }
@@ -103,16 +93,11 @@ extension TapeSession {
 
     /// A sentence about the entries.
     fileprivate var contents: String {
-        let names = index.exchanges.prefix(3).map { options.rules.name(of: $0.request) }
+        let names = index.exchanges.prefix(3).map(\.name)
         if names.isEmpty { return "It is empty." }
         let list = names.joined(separator: ", ")
         return names.count < index.exchanges.count
             ? "Its first of \(index.exchanges.count) entries: \(list)." : "It has: \(list)."
-    }
-
-    fileprivate func remedy(count: Int) -> String {
-        let again = "Record it in mode new, or everything again in mode all."
-        return count > 0 ? again + " With repeatingLast: true, the last response plays again." : again
     }
 }
 

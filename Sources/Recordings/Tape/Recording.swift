@@ -47,7 +47,8 @@ public final class Recording: Sendable {
 
     /// The settings, which don't change.
     struct Options: Sendable {
-        let rules: TapeRules
+        let matching: RequestMatching
+        let redaction: ExchangeRedaction
         let expiry: Duration?
         let contentLimit: Int
         let repeatsLast: Bool
@@ -93,7 +94,8 @@ public final class Recording: Sendable {
         self.file = file
         self.mode = environment[Self.environmentVariable].flatMap { $0.isEmpty ? nil : Mode(rawValue: $0) } ?? mode
         options = Options(
-            rules: TapeRules(matching: matching, redaction: ExchangeRedaction(redaction, hook: redacting)),
+            matching: matching,
+            redaction: ExchangeRedaction(redaction, hook: redacting),
             expiry: expiry,
             contentLimit: contentLimit,
             repeatsLast: repeatingLast,

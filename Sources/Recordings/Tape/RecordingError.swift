@@ -1,4 +1,5 @@
 public import Foundation
+internal import InterceptorsTransport
 
 /// Thrown by ``Recording/finish(allowingUnused:)``: everything that no longer fits, in one error. URLs are redacted.
 public struct RecordingError: Error, Sendable, CustomStringConvertible {
@@ -19,4 +20,9 @@ public struct RecordingError: Error, Sendable, CustomStringConvertible {
         ]
         return "RecordingError: \(file.lastPathComponent): \(lists.compactMap(\.self).joined(separator: " "))"
     }
+}
+
+extension HTTPErrorCode {
+    /// `TransportError`: a recording has no response to the request, or no more of its content.
+    public static let notRecorded = Self(rawValue: "notRecorded")
 }

@@ -1,18 +1,19 @@
 internal import Foundation
 internal import InterceptorsArchives
+internal import InterceptorsSyntax
 internal import InterceptorsTransport
 
 /// Puts finished exchanges into their places among the entries of a recording, by their numbers. Doing so twice changes nothing, so
 /// an interrupted merge is simply done again.
 struct TapeMerge {
-    let rules: TapeRules
+    let redaction: ExchangeRedaction
 
     /// All exchanges of a recording and its side file, redacted: another program or a person may have written secrets into the
     /// archive, and neither errors nor the next writing may repeat them.
     func exchanges(_ bytes: TapeBytes, file: String) throws -> [RecordedExchange] {
         let entries = try bytes.tape.map { try Self.decode($0, file: file) } ?? []
         let additions = try bytes.side.map { try Self.additions(in: $0, file: file + TapeFiles.sideSuffix) } ?? []
-        return Self.merged(entries, additions).map(rules.redaction.redacted)
+        return Self.merged(entries, additions).map(redaction.redacted)
     }
 
     /// Replaces the entries with the same numbers, and inserts the other exchanges behind those of lower numbers.
@@ -84,23 +85,32 @@ struct TapeMerge {
 /// The exchanges of a recording, by request.
 struct TapeIndex: Sendable {
     let exchanges: [RecordedExchange]
+    private let matching: RequestMatching
+    private let redaction: ExchangeRedaction
     /// The indices of the exchanges of equal requests.
-    private var series: [TapeRules.Key: [Int]] = [:]
+    private var series: [RequestKey: [Int]] = [:]
     let lastNumber: Int64
 
-    init(_ exchanges: [RecordedExchange], rules: TapeRules) {
-        self.exchanges = exchanges
+    init(_ exchanges: [RecordedExchange], _ matching: RequestMatching, _ redaction: ExchangeRedaction) {
+        (self.exchanges, self.matching, self.redaction) = (exchanges, matching, redaction)
         lastNumber = exchanges.compactMap(\.number).max() ?? 0
         for (index, exchange) in exchanges.enumerated() {
-            series[rules.key(of: exchange.request), default: []].append(index)
+            series[key(of: exchange.request), default: []].append(index)
         }
     }
 
+    /// The key of a request, whether it is redacted or not.
+    func key(of request: RecordedExchange.Request) -> RequestKey {
+        let key = matching.key(of: request, redaction)
+        // A key holds a whole content, and the keys of all entries are kept.
+        return key.count > 1_024 ? PortableSHA256.digest(key) : key
+    }
+
     /// The number of exchanges of requests with a key.
-    func count(of key: TapeRules.Key) -> Int { series[key]?.count ?? 0 }
+    func count(of key: RequestKey) -> Int { series[key]?.count ?? 0 }
 
     /// The index of the exchange at a position, from 1, among those of equal requests.
-    func index(of key: TapeRules.Key, _ ordinal: Int) -> Int? {
+    func index(of key: RequestKey, _ ordinal: Int) -> Int? {
         guard let indices = series[key], ordinal <= indices.count else { return nil }
         return indices[ordinal - 1]
     }

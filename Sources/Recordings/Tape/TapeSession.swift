@@ -25,7 +25,14 @@ final class TapeSession: Sendable {
     /// - Throws: `TransportError` if the mode is unknown, or if the file is missing although the mode needs it, can't be read, or
     ///   isn't an HTTP Archive.
     init(file: URL, mode: Recording.Mode, options: Recording.Options) throws {
-        guard Recording.Mode.known.contains(mode) else { throw TransportError.unknownMode(mode) }
+        let known = Recording.Mode.known
+        guard known.contains(mode) else {
+            throw TransportError(
+                .unsupported,
+                "\"\(PrintableText.line(mode.rawValue))\" is no mode of a recording: \(Recording.environmentVariable) or the"
+                    + " recording's mode must be one of \(known.map(\.rawValue).joined(separator: ", "))."
+            )
+        }
         self.file = file
         self.options = options
         let files = try TapeFiles(file)
@@ -37,11 +44,15 @@ final class TapeSession: Sendable {
         self.files = files
         self.mode = mode == .once && !existed ? .new : mode
         let bytes = try files.read()
-        if mode == .none, bytes.tape == nil, bytes.side == nil { throw TransportError.missing(files.path) }
-        index = TapeIndex(
-            try TapeMerge(rules: options.rules).exchanges(bytes, file: files.path),
-            rules: options.rules
-        )
+        if mode == .none, bytes.tape == nil, bytes.side == nil {
+            throw TransportError(
+                .unreadableFile,
+                "The recording \(files.path) doesn't exist, and mode none records nothing. Record it in mode once, and check that"
+                    + " \(Recording.environmentVariable) isn't set to none."
+            )
+        }
+        let exchanges = try TapeMerge(redaction: options.redaction).exchanges(bytes, file: files.path)
+        index = TapeIndex(exchanges, options.matching, options.redaction)
         state = Mutex(TapeState(self.mode, repeatsLast: options.repeatsLast, count: index.exchanges.count))
     }
 
@@ -55,10 +66,11 @@ extension TapeSession {
     ///
     /// - Parameter request: the request, as it arrived.
     func take(_ request: RecordedExchange.Request) -> TapeState.Decision {
-        let key = options.rules.key(of: request)
+        let key = index.key(of: request)
         let now = options.expiry == nil ? Date.distantPast : options.time.now()
         return state.withLock { state in
-            state.take(key, index, entry: options.rules.name(of: request)) { entry in
+            let name = "\(request.method) \(options.redaction.url(request.url))"
+            return state.take(key, index, entry: PrintableText.line(name)) { entry in
                 guard let age = options.expiry else { return false }
                 let elapsed = now.timeIntervalSince(index.exchanges[entry].startedAt)
                 // A clock that has been wrong may have dated an entry years ahead; one that is minutes fast is usual.
@@ -69,23 +81,24 @@ extension TapeSession {
 
     func giveBack(_ ticket: TapeState.Ticket) { state.withLock { $0.giveBack(ticket, index) } }
 
-    /// Acquires the right to record, which stays until the next `finish`.
-    ///
-    /// - Throws: also if another process records.
-    func claim() throws {
-        try files.append()
-        state.withLock { $0.isRecording = true }
-    }
-
-    /// The capture of an exchange, which keeps it in the side file.
+    /// The capture of an exchange, which keeps it in the side file. Acquires the right to record, which stays until the next `finish`.
     ///
     /// - Parameter request: the request, as it was sent.
+    /// - Throws: if nothing can be recorded, also because another process records.
     func capture(
         _ request: RecordedExchange.Request,
         replacing old: Int?,
         _ ticket: TapeState.Ticket
-    ) -> ExchangeCapture {
-        ExchangeCapture(request: request, limit: options.contentLimit, time: options.time) { [self] exchange, done in
+    ) throws -> ExchangeCapture {
+        do {
+            try files.append()
+            state.withLock { $0.isRecording = true }
+        } catch {
+            giveBack(ticket)
+            throw error
+        }
+        return ExchangeCapture(request: request, limit: options.contentLimit, time: options.time) {
+            [self] exchange, done in
             queue.async { [self] in
                 var problem: String?
                 do {
@@ -110,7 +123,7 @@ extension TapeSession {
         _ ticket: TapeState.Ticket
     ) throws -> String? {
         let replaced = Mutex<[String]>([])
-        var new = options.rules.redaction.noting { name in replaced.withLock { $0.append(name) } }.redacted(exchange)
+        var new = options.redaction.noting { name in replaced.withLock { $0.append(name) } }.redacted(exchange)
         if let reason = new.reasonNotToReplace(old) {
             return reason + " The old response stays. Delete its entry to record the new outcome."
         }
@@ -137,7 +150,7 @@ extension TapeSession {
         guard state.withLock(\.isRecording) || (mode == .new || mode == .all) && files.hasSideFile else { return }
         let skipped = state.withLock { $0.skipped(index) }
         try files.rewrite { bytes in
-            let exchanges = try TapeMerge(rules: options.rules).exchanges(bytes, file: files.path)
+            let exchanges = try TapeMerge(redaction: options.redaction).exchanges(bytes, file: files.path)
             // An entry that another recording has recorded again stays.
             return HARArchive.encode(exchanges.filter { !skipped.contains($0) })
         }

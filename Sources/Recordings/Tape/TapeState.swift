@@ -6,7 +6,7 @@ internal import Synchronization
 struct TapeState {
     /// One request that has arrived, at its position among equal ones.
     struct Ticket: Sendable {
-        let key: TapeRules.Key
+        let key: RequestKey
         let ordinal: Int
         /// The number of a new entry for it.
         let number: Int64
@@ -46,14 +46,14 @@ struct TapeState {
 
     private let mode: Recording.Mode
     private let repeatsLast: Bool
-    private var positions: [TapeRules.Key: Positions] = [:]
+    private var positions: [RequestKey: Positions] = [:]
     private var used: [Bool]
     /// Whether the session has acquired the right to record.
     var isRecording = false
     /// The reasons why exchanges aren't recorded.
     private var problems: [String] = []
     /// The last position that was recorded, for each key.
-    private var recorded: [TapeRules.Key: Int] = [:]
+    private var recorded: [RequestKey: Int] = [:]
     /// The exchanges that are being recorded, by their numbers.
     private var open: [Int64: String] = [:]
     /// How often values of each name were replaced.
@@ -70,7 +70,7 @@ struct TapeState {
 
     /// - Parameter isExpired: whether the exchange at an index has expired.
     mutating func take(
-        _ key: TapeRules.Key,
+        _ key: RequestKey,
         _ index: TapeIndex,
         entry: @autoclosure () -> String,
         isExpired: (Int) -> Bool
@@ -97,6 +97,7 @@ struct TapeState {
 
     /// Gives a position back, because the call was cancelled, or had nothing to do with a server.
     mutating func giveBack(_ ticket: Ticket, _ index: TapeIndex) {
+        open[ticket.number] = nil
         guard ticket.ordinal > 0 else { return }
         positions[ticket.key]?.giveBack(ticket.ordinal)
         if let unused = index.index(of: ticket.key, ticket.ordinal) { used[unused] = false }

@@ -60,7 +60,7 @@ import Testing
             ]
             let key = parts.key(of: request, .standard)
             #expect(key == parts.key(of: recorded, .standard), "\(recorded)")
-            #expect(String(decoding: key.bytes, as: UTF8.self).contains(Self.secret) == false)
+            #expect(String(decoding: key, as: UTF8.self).contains(Self.secret) == false)
         }
     }
 

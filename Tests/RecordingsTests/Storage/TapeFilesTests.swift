@@ -20,7 +20,7 @@ import Testing
 
     /// The numbers of the exchanges in a side file.
     private func numbers(_ side: Data) throws -> [String] {
-        let merge = TapeMerge(rules: TapeRules(matching: .standard, redaction: .standard))
+        let merge = TapeMerge(redaction: .standard)
         return try merge.exchanges(TapeBytes(side: side), file: "a.har").map {
             String($0.request.url.dropFirst(18).prefix(1))
         }

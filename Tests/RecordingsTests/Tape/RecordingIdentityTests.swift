@@ -122,6 +122,18 @@ import Testing
         }
     }
 
+    @Test func aRequestThatCouldNotBeRecordedCountsAsNotMade() async throws {
+        try await tape.record(["/a", "/a"], .stub(.text("1"), .text("2")))
+        let recording = tape.recording(.all)
+        let other = try OpenedFile.open(tape.side.path, O_RDWR | O_CREAT)
+        #expect(other.tryLock() == .locked)
+        _ = try await failure(.unwritableFile) { try await recording.get("/a") }
+        other.unlock()
+        try await recording.get("/a", over: StubTransport.stub(.text("new")))
+        try recording.finish()
+        #expect(try texts(tape.url) == ["new", "2"])
+    }
+
     @Test func recordingsWithOtherMatchingKeepTheirEntries() async throws {
         let server = StubTransport { HTTPResponse(status: 200, body: HTTPBody($0.url.query ?? "")) }
         let byPath = tape.recording(.new, matching: [.method, .path])

@@ -134,9 +134,10 @@ struct RecordingChild {
 extension TapeIndex {
     /// All entries of a file and its side file.
     static func ofFile(_ url: URL) throws -> TapeIndex {
-        let rules = TapeRules(matching: .standard, redaction: ExchangeRedaction())
+        let redaction = ExchangeRedaction()
         let files = try TapeFiles(url)
-        return TapeIndex(try TapeMerge(rules: rules).exchanges(try files.read(), file: files.path), rules: rules)
+        let exchanges = try TapeMerge(redaction: redaction).exchanges(try files.read(), file: files.path)
+        return TapeIndex(exchanges, .standard, redaction)
     }
 }
 
