@@ -14,26 +14,18 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
     public let startedAt: Date
     /// The number of the call that this call was made for, such as the one whose 401 began a refresh, or whose request is sent
     /// again; `nil` for the app's other calls.
-    public let parentID: Int?
+    public internal(set) var parentID: Int?
     /// The outermost step. `nil` if nothing of the call fitted into the journal's limit.
     public let root: Step?
     /// The number of steps, notes and fields that didn't fit into the journal's limit of bytes per call.
-    public let omittedCount: Int
-
-    package init(id: Int, startedAt: Date, parentID: Int? = nil, root: Step?, omittedCount: Int = 0) {
-        self.id = id
-        self.startedAt = startedAt
-        self.parentID = parentID
-        self.root = root
-        self.omittedCount = omittedCount
-    }
+    public internal(set) var omittedCount = 0
 
     /// One run of one element of the chain.
     public struct Step: Sendable, Hashable, Codable {
         /// The element's name as a chain spells it, such as `retry`, or the transport's type, such as `CurlTransport`.
         public let name: String
         /// Whether the step is the transport: an attempt that left the chain.
-        public internal(set) var isTransport: Bool
+        public internal(set) var isTransport = false
         /// The time from the call's begin to the step's begin.
         public let start: Duration
         /// The time from the step's begin to its outcome; `nil` while the step runs.
@@ -58,13 +50,6 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
         public var noteIndices: [Int] = []
         /// The runs of the rest of the chain that this step started, in the order in which they began.
         public var steps: [Step] = []
-
-        package init(name: String, isTransport: Bool = false, start: Duration, request: Message) {
-            self.name = name
-            self.isTransport = isTransport
-            self.start = start
-            self.request = request
-        }
     }
 
     /// The head of a request or a response, and what is known of its body.
@@ -76,26 +61,12 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
         /// The response's status code; `nil` on a request.
         public var status: Int?
         /// The fields in their order, with redacted values.
-        public var fields: [Field]
+        public var fields: [Field] = []
         /// The kind and size of the body, and its content as far as it was kept.
-        public var body: Body
+        public var body = Body()
         /// Whether only the status of a response was kept, because the call had used up its room. Its fields and its body aren't
         /// known.
         public var isCut = false
-
-        package init(
-            method: String? = nil,
-            url: String? = nil,
-            status: Int? = nil,
-            fields: [Field] = [],
-            body: Body = Body()
-        ) {
-            self.method = method
-            self.url = url
-            self.status = status
-            self.fields = fields
-            self.body = body
-        }
     }
 
     /// A field with a redacted value.
@@ -107,34 +78,22 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
         /// The number of times that a step replaced the value by another one that has the same text here, such as a secret by
         /// another secret.
         public internal(set) var revision = 0
-
-        package init(name: String, value: String) {
-            self.name = name
-            self.value = value
-        }
     }
 
     /// The kind and size of a body, and its content as far as it was kept. A stream's content is never read for the journal.
     public struct Body: Sendable, Hashable, Codable {
         /// Whether the content is a stream: then only its size is known.
-        public var isStream: Bool
+        public var isStream = false
         /// The number of bytes; for a stream, those that were read; `nil` while unknown.
-        public var size: Int64?
+        public var size: Int64? = 0
         /// The content as redacted text, up to the journal's limit; `nil` for a stream, for bytes that are no text, or if the
         /// journal keeps no bodies.
         public var text: String?
         /// Whether `text` is only the beginning of the content.
-        public var isCut: Bool
+        public var isCut = false
         /// The number of times that a step replaced the content in memory by another one that is the same here: its difference is a
         /// secret, or was cut.
         public internal(set) var revision = 0
-
-        package init(isStream: Bool = false, size: Int64? = 0, text: String? = nil, isCut: Bool = false) {
-            self.isStream = isStream
-            self.size = size
-            self.text = text
-            self.isCut = isCut
-        }
     }
 
     /// An error in redacted form.
@@ -142,18 +101,11 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
         /// The error's type, such as `StatusError`.
         public let type: String
         /// The code of an `HTTPError`.
-        public let code: String?
+        public internal(set) var code: String?
         /// The redacted message.
         public let message: String
         /// Whether the call was cancelled.
-        public let isCancellation: Bool
-
-        package init(type: String, code: String? = nil, message: String, isCancellation: Bool = false) {
-            self.type = type
-            self.code = code
-            self.message = message
-            self.isCancellation = isCancellation
-        }
+        public internal(set) var isCancellation = false
     }
 }
 

@@ -1,7 +1,8 @@
 import Foundation
 import Interceptors
-import InterceptorsInsight
 import Testing
+
+@testable import InterceptorsInsight
 
 @Suite(.againstHanging) struct JournalExplainedTests {
     private typealias Step = JournalCall.Step
