@@ -65,8 +65,7 @@ struct ExchangeCapture: Sendable {
     /// The reason to leave out a content; `nil` if its length is within the limit.
     static func omission(_ count: Int, limit: Int) -> String? {
         if count <= limit { return nil }
-        return
-            "The content is longer than the limit of \(limit) bytes. Raise the recording's contentLimit, and record again."
+        return "The content is longer than the limit of \(limit) bytes. Raise the limit, and record again."
     }
 
     fileprivate func keep(_ exchange: RecordedExchange?) async {

@@ -46,7 +46,7 @@ package final class FolderAnswers: Sendable {
         do {
             let table = try currentTable()
             let url = target ?? request.url.absoluteString
-            let hosts = target == nil ? [FolderName.host(of: url), nil] : [nil] + table.hosts.sorted()
+            let hosts = target == nil ? [FolderName.host(RecordedURL(url)), nil] : [nil] + table.hosts.sorted()
             guard let entry = table.entry(for: request.method, url, hosts: hosts) else {
                 throw miss(request, url, hosts, table)
             }
@@ -54,7 +54,7 @@ package final class FolderAnswers: Sendable {
             if target != nil {
                 answer.headerFields = ServedReference.local(answer.headerFields) { reference in
                     let origin = reference.origin.hasPrefix("//") ? "https:" + reference.origin : reference.origin
-                    return FolderName.host(of: origin).map(table.hosts.contains) ?? false
+                    return FolderName.host(RecordedURL(origin)).map(table.hosts.contains) ?? false
                 }
             }
             return Found(file: FolderTable.printable(entry.path), answer: answer)

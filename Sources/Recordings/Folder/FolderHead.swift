@@ -24,12 +24,11 @@ struct FolderHead: Equatable {
     var status: Int?
     var headerFields: HTTPFields = [:]
 
-    init(status: Int? = nil, headerFields: HTTPFields = [:]) {
-        self.status = status
-        self.headerFields = headerFields
-    }
+}
 
+extension FolderHead {
     init(_ bytes: Data) throws(Malformed) {
+        self.init()
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Malformed(line: 1, reason: "The file isn't text in UTF-8.")
         }

@@ -30,31 +30,23 @@ struct FolderName: Hashable {
     private static let pathLimit = 600
     private static let depthLimit = 40
 
-    init(host: String?, method: String, segments: [String]) {
-        (self.host, self.method, self.segments) = (host, method, segments)
-    }
+}
 
+extension FolderName {
     /// The name of a request.
     ///
     /// - Parameter isRedacted: whether the URL may contain the placeholder of a secret. A `*` takes its place, so that the file answers
     ///   whatever the secret is.
     init(_ request: HTTPRequest.Method, _ url: String, isRedacted: Bool = false) {
-        var bytes = Array(url.utf8.prefix { $0 != UInt8(ascii: "#") })
-        if isRedacted { bytes = bytes.replacing(Array(ExchangeRedaction.placeholder.utf8), with: [0]) }
-        let (authority, scheme, target) = Self.split(bytes)
-        let path = target.prefix { $0 != UInt8(ascii: "?") }
-        var segments = path.dropFirst(path.first == UInt8(ascii: "/") ? 1 : 0)
+        let placeholder = Array(ExchangeRedaction.placeholder.utf8)
+        let url = RecordedURL(isRedacted ? Array(url.utf8).replacing(placeholder, with: [0]) : Array(url.utf8))
+        var segments = url.writtenPath.dropFirst(url.writtenPath.first == UInt8(ascii: "/") ? 1 : 0)
             .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
             .map { Self.segment($0, isPattern: isRedacted) }
         var last = segments.popLast() ?? Self.emptySegment
-        if path.count < target.count {
-            last += "?" + Self.encoded(target[path.endIndex...].dropFirst(), isPattern: isRedacted)
-        }
-        self.init(
-            host: Self.host(authority, scheme: scheme),
-            method: Self.folder(of: request),
-            segments: Self.shortened(segments + [last])
-        )
+        if let query = url.query { last += "?" + Self.encoded(query, isPattern: isRedacted) }
+        let method = Self.folder(of: request)
+        self.init(host: Self.host(url), method: method, segments: Self.shortened(segments + [last]))
     }
 
     /// The name for which a person's or a recorder's file is; `nil` if the file isn't in the folder of a method.
@@ -118,33 +110,14 @@ extension FolderName: CustomStringConvertible {
 // MARK: Spelling
 
 extension FolderName {
-    private static func split(_ url: [UInt8]) -> (authority: ArraySlice<UInt8>?, scheme: String, ArraySlice<UInt8>) {
-        let head = url.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "/") }
-        let rest = url[head.endIndex...]
-        guard head.last == UInt8(ascii: ":"), rest.starts(with: "//".utf8) else { return (nil, "", url[...]) }
-        let authority = rest.dropFirst(2).prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
-        return (authority, String(decoding: head.dropLast(), as: UTF8.self).lowercased(), url[authority.endIndex...])
-    }
-
-    /// The folder of a host: `api.example.com`, with another port than the scheme's `localhost,8080`.
+    /// The folder of a URL's host: `api.example.com`, with another port than the scheme's `localhost,8080`.
     ///
     /// - Returns: `nil` without a host, and for one that is a secret.
-    private static func host(_ authority: ArraySlice<UInt8>?, scheme: String) -> String? {
-        guard var host = authority?.split(separator: UInt8(ascii: "@")).last, !host.contains(0) else { return nil }
-        var port = ""
-        if let colon = host.lastIndex(of: UInt8(ascii: ":")), !host[colon...].contains(UInt8(ascii: "]")) {
-            port = String(decoding: host[colon...].dropFirst(), as: UTF8.self)
-            host = host[..<colon]
-        }
-        if port == (scheme == "https" ? "443" : "80") { port = "" }
-        let name = shortened([encoded(host.map(ASCII.lowercased), isPattern: false)])[0]
-        return name.isEmpty ? nil : name + (port.isEmpty ? "" : "," + encoded(Array(port.utf8), isPattern: false))
-    }
-
-    /// The folder of a host that a URL names.
-    static func host(of url: String) -> String? {
-        let (authority, scheme, _) = split(Array(url.utf8))
-        return host(authority, scheme: scheme)
+    static func host(_ url: RecordedURL) -> String? {
+        let (host, port) = url.origin
+        guard !host.isEmpty, !host.contains(0) else { return nil }
+        let name = shortened([encoded(host, isPattern: false)])[0]
+        return port == url.usualPort ? name : name + "," + encoded(port, isPattern: false)
     }
 
     /// The folder of a method. It begins with a capital or a `%`, by which it differs from the folder of a host.

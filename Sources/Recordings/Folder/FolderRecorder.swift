@@ -21,29 +21,33 @@ final class FolderRecorder: Sendable {
         self.redaction = redaction
     }
 
-    /// The name of a request's file, without its secrets.
-    func name(of request: RecordedExchange.Request) -> FolderName {
-        FolderName(request.method, redaction.url(request.url), isRedacted: true)
+    /// Writes an exchange to its files on a thread of the recorder, and then calls a closure.
+    ///
+    /// - Parameter report: called with the error if that fails.
+    func keep(
+        _ exchange: RecordedExchange?,
+        _ report: @escaping @Sendable (any Error) -> Void,
+        _ done: @escaping @Sendable () -> Void
+    ) {
+        guard let exchange else { return done() }
+        Self.queue.async { [self] in
+            do { try write(exchange) } catch { report(error) }
+            done()
+        }
     }
 
-    /// Writes an exchange to its files on a thread of the recorder, and then calls a closure with the error.
-    func keep(_ exchange: RecordedExchange, _ done: @escaping @Sendable (Result<Void, any Error>) -> Void) {
-        Self.queue.async { [self] in done(Result { try write(exchange) }) }
-    }
-
-    func write(_ exchange: RecordedExchange) throws {
-        let name = name(of: exchange.request)
+    private func write(_ exchange: RecordedExchange) throws {
+        let name = FolderName(exchange.request.method, redaction.url(exchange.request.url), isRedacted: true)
+        if let reason = exchange.response?.omission {
+            throw TransportError(.bodyTooLarge, "\(name) isn't recorded. \(reason)")
+        }
         do {
             let redacted = redaction.redacted(exchange)
             if let reason = redacted.response?.omission { throw TransportError(.unwritableFile, reason) }
             guard let files = AnswerFiles(redacted, name) else { return }
-            let isWithinLimit = names.withLock { names in
-                let hasRoom = names.count < Self.requestLimit || names.contains(name)
-                if hasRoom { names.insert(name) }
-                return hasRoom
-            }
-            guard isWithinLimit else {
-                throw TransportError(.unwritableFile, "A recorder keeps answers to \(Self.requestLimit) requests.")
+            let limit = Self.requestLimit
+            guard names.withLock({ $0.contains(name) || $0.count < limit && $0.insert(name).inserted }) else {
+                throw TransportError(.unwritableFile, "A recorder keeps answers to \(limit) requests.")
             }
             try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
             try put(files, name)

@@ -10,20 +10,10 @@ struct RecordInterceptor: Interceptor {
     let time: TimeSource
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        let (request, recorder, report, limit) = (request, recorder, report, limit)
+        let (request, recorder, report) = (request, recorder, report)
         let recorded = RecordedExchange.Request(request)
         let capture = ExchangeCapture(request: recorded, limit: limit, time: time) { exchange, done in
-            guard let exchange else { return done() }
-            guard exchange.response?.omission == nil else {
-                let name = recorder.name(of: exchange.request)
-                let message = "\(name) isn't recorded: its content is longer than the limit of \(limit) bytes."
-                report(TransportError(.bodyTooLarge, message))
-                return done()
-            }
-            recorder.keep(exchange) { result in
-                if case .failure(let error) = result { report(error) }
-                done()
-            }
+            recorder.keep(exchange, report, done)
         }
         return try await capture.capture { try await next(request) }
     }

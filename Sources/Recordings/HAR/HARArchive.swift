@@ -31,14 +31,11 @@ enum HARArchive {
     /// - Throws: `TransportError` with the code `unreadableFile`. The message names the entry and its member, and no value.
     static func decode(
         _ data: Data,
-        file: (String) throws -> Data = { _ in throw POSIXError(.ENOENT) }
+        file: @escaping (String) throws -> Data = { _ in throw POSIXError(.ENOENT) }
     ) throws -> [RecordedExchange] {
         let log = try JSONMember(parsing: data, as: .archive).member("log")
         let isOwn = try log.optional("creator")?.optional("name")?.string() == creator
-        return try withoutActuallyEscaping(file) { file in
-            let decoder = HAREntryDecoder(isOwn: isOwn, file: file)
-            return try log.member("entries").elements().compactMap(decoder.exchange)
-        }
+        return try log.member("entries").elements().compactMap(HAREntryDecoder(isOwn: isOwn, file: file).exchange)
     }
 
     /// Writes an archive. The same exchanges give the same bytes.

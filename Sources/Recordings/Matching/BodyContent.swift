@@ -34,15 +34,6 @@ enum BodyContent {
         }
     }
 
-    /// - Parameter redacted: a request without its secrets.
-    init(_ redacted: RecordedExchange.Request) {
-        if let body = redacted.body {
-            self.init(body, redacted.headerFields.first(.contentType), depth: 0)
-        } else {
-            self = .unknown
-        }
-    }
-
     private init(_ bytes: Data, _ contentType: String?, depth: Int) {
         self = .bytes(bytes)
         guard !bytes.isEmpty, depth < Self.maxDepth else { return }
@@ -91,9 +82,7 @@ enum BodyContent {
             key.append(UInt8(ascii: "m"))
             for part in Self.ordered(parts) {
                 key.append(section: part.head)
-                let start = key.beginSection()
-                part.content.append(to: &key)
-                key.endSection(start)
+                key.section { part.content.append(to: &$0) }
             }
         case .bytes(let bytes):
             guard !bytes.isEmpty else { return }

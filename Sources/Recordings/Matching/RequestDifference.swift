@@ -26,7 +26,7 @@ enum RequestDifference {
         _ redaction: ExchangeRedaction
     ) -> String? {
         // First without the contents, because parsing them takes long.
-        let heads = matching.parts.filter { !$0.isBody }
+        let heads = matching.parts.filter { if case .body = $0.kind { false } else { true } }
         func head(_ request: RecordedExchange.Request) -> [[RequestFact]] {
             var head = request
             head.body = Data()

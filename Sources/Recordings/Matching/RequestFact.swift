@@ -41,15 +41,16 @@ struct RequestFact {
         return parts.map { part in
             switch part.kind {
             case .method: [RequestFact("method", request.method.rawValue.utf8)]
-            case .origin: [RequestFact("origin", url.scheme + "://".utf8 + url.host + ":".utf8 + url.port)]
+            case .origin:
+                [RequestFact("origin", url.scheme + "://".utf8 + url.origin.host + ":".utf8 + url.origin.port)]
             case .path: [RequestFact("path", url.path)]
-            case .query, .queryOnly: url.items.filter(part.compares).map { RequestFact("query", at: $0.name, $0.value) }
+            case .query: url.items.filter(part.compares).map { RequestFact("query", at: $0.name, $0.value) }
             case .fields(let names):
                 names.flatMap { name in
                     request.headerFields.filter { $0.name == name }
                         .map { RequestFact("field \(name)", $0.comparedValue.utf8) }
                 }
-            case .body: BodyContent(request).facts(at: "")
+            case .body: BodyContent(request, ExchangeRedaction(nil)).facts(at: "")
             }
         }
     }

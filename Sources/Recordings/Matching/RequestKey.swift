@@ -17,16 +17,19 @@ extension RequestMatching {
         lazy var redacted = redaction.redacted(request)
         lazy var url = RecordedURL(redaction.url(request.url))
         for part in parts {
-            let start = key.beginSection()
-            switch part.kind {
-            case .method: key.append(request.method.rawValue)
-            case .origin: url.appendOrigin(to: &key)
-            case .path: key.append(url.path)
-            case .query, .queryOnly: key.append(sorted: url.items.filter(part.compares).map(\.canonical))
-            case .fields(let names): key.append(fields: names, of: redacted.headerFields)
-            case .body: BodyContent(request, redaction).append(to: &key)
+            key.section { key in
+                switch part.kind {
+                case .method: key.append(request.method.rawValue.utf8)
+                case .origin:
+                    key.append(url.scheme)
+                    key.append(section: url.origin.host)
+                    key.append(url.origin.port)
+                case .path: key.append(url.path)
+                case .query: key.append(sorted: url.items.filter(part.compares).map(\.canonical))
+                case .fields(let names): key.append(fields: names, of: redacted.headerFields)
+                case .body: BodyContent(request, redaction).append(to: &key)
+                }
             }
-            key.endSection(start)
         }
         return key.bytes
     }
@@ -46,18 +49,10 @@ extension RecordedExchange.Request {
 }
 
 extension RequestMatching.Part {
-    var isBody: Bool {
-        if case .body = kind { return true }
-        return false
-    }
-
     /// Whether this part compares an item of a query.
     func compares(_ item: RecordedURL.Item) -> Bool {
-        switch kind {
-        case .query(let except): except.isEmpty || !except.contains(String(decoding: item.name, as: UTF8.self))
-        case .queryOnly(let names): names.contains(String(decoding: item.name, as: UTF8.self))
-        case .method, .origin, .path, .fields, .body: false
-        }
+        guard case .query(let names, let isOnly) = kind else { return false }
+        return names.contains(String(decoding: item.name, as: UTF8.self)) == isOnly
     }
 }
 
@@ -67,25 +62,18 @@ struct CanonicalBytes {
 
     init() { bytes.reserveCapacity(128) }
 
-    mutating func append(_ text: String) { bytes += text.utf8 }
     mutating func append(_ more: some Sequence<UInt8>) { bytes += more }
     mutating func append(_ byte: UInt8) { bytes.append(byte) }
 
-    mutating func beginSection() -> Int {
+    mutating func section(_ body: (inout Self) -> Void) {
         bytes += [0, 0, 0, 0]
-        return bytes.count
-    }
-
-    mutating func endSection(_ start: Int) {
+        let start = bytes.count
+        body(&self)
         let length = UInt32(truncatingIfNeeded: bytes.count - start)
         for index in 0..<4 { bytes[start - 4 + index] = UInt8(truncatingIfNeeded: length >> (8 * UInt32(index))) }
     }
 
-    mutating func append(section: some Sequence<UInt8>) {
-        let start = beginSection()
-        bytes += section
-        endSection(start)
-    }
+    mutating func append(section: some Sequence<UInt8>) { self.section { $0.append(section) } }
 
     /// Appends sections in an order that depends on nothing but them.
     mutating func append(sorted sections: [[UInt8]]) {
@@ -95,10 +83,18 @@ struct CanonicalBytes {
 
     mutating func append(fields names: [HTTPField.Name], of fields: HTTPFields) {
         for name in names {
-            let start = beginSection()
-            for field in fields where field.name == name { append(section: field.comparedValue.utf8) }
-            endSection(start)
+            section { key in fields.filter { $0.name == name }.forEach { key.append(section: $0.comparedValue.utf8) } }
         }
+    }
+}
+
+extension RecordedURL.Item {
+    /// Name and value with the name's length, because a decoded name may contain any byte.
+    var canonical: [UInt8] {
+        var bytes = CanonicalBytes()
+        bytes.append(section: name)
+        bytes.append(value)
+        return bytes.bytes
     }
 }
 

@@ -24,8 +24,8 @@ public struct RequestMatching: Sendable, ExpressibleByArrayLiteral {
     public struct Part: Sendable {
         enum Kind: Sendable {
             case method, origin, path, body
-            case query(except: Set<String>)
-            case queryOnly(Set<String>)
+            /// The items with these names, or all others.
+            case query(Set<String>, isOnly: Bool)
             case fields([HTTPField.Name])
         }
 
@@ -38,19 +38,19 @@ public struct RequestMatching: Sendable, ExpressibleByArrayLiteral {
         /// The URL's path.
         public static var path: Self { Self(kind: .path) }
         /// All items of the URL's query.
-        public static var query: Self { Self(kind: .query(except: [])) }
+        public static var query: Self { Self(kind: .query([], isOnly: false)) }
         /// The content.
         public static var body: Self { Self(kind: .body) }
 
         /// The items of the URL's query, except some.
         ///
         /// - Parameter names: the decoded names of the items to ignore.
-        public static func query(except names: String...) -> Self { Self(kind: .query(except: Set(names))) }
+        public static func query(except names: String...) -> Self { Self(kind: .query(Set(names), isOnly: false)) }
 
         /// Some items of the URL's query.
         ///
         /// - Parameter names: the decoded names of the items to compare.
-        public static func query(only names: String...) -> Self { Self(kind: .queryOnly(Set(names))) }
+        public static func query(only names: String...) -> Self { Self(kind: .query(Set(names), isOnly: true)) }
 
         /// Some header fields.
         ///

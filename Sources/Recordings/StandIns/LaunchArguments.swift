@@ -1,6 +1,7 @@
 internal import Foundation
 internal import InterceptorsArchives
 internal import InterceptorsCore
+internal import InterceptorsTransport
 
 /// The form of stubs in launch arguments: JSON in ASCII, because a system may change the Unicode form of an argument.
 enum LaunchArguments {
@@ -65,12 +66,10 @@ enum LaunchArguments {
     }
 
     private static func contents(of path: String) throws -> Data {
-        let file = URL(filePath: path).resolvingSymlinksInPath()
-        // Reading a FIFO would block.
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: file.path),
-            attributes[.type] as? FileAttributeType == .typeRegular,
-            let size = attributes[.size] as? NSNumber, size.intValue <= fileLimit,
-            let bytes = try? Data(contentsOf: file)
+        let file = URL(filePath: path).resolvingSymlinksInPath().path
+        // A device has no end.
+        guard !FileName.isOfAnotherKind(file),
+            let bytes = try? OpenedFile.open(file, O_RDONLY).contents(upTo: fileLimit)
         else {
             let message = "can't be read: it is missing, unreadable for this app, or over 64 MiB."
             throw TransportError(.invalidLaunchStubs, "The file \(printable(path)) \(message)")

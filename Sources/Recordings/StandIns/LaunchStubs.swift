@@ -59,7 +59,9 @@ public struct LaunchStubs: Sendable {
     public var names: [String]
     /// Further stubs. An unlimited one replaces a named one for the same requests, and a limited one answers first.
     public var stubs: [Stub]
+}
 
+extension LaunchStubs {
     /// Creates stubs from names in the app's table, and further ones.
     ///
     /// - Parameters:
@@ -67,11 +69,6 @@ public struct LaunchStubs: Sendable {
     ///   - stubs: the further stubs.
     public init(_ names: String..., stubs: [Stub] = []) {
         self.init(names: names, stubs: stubs)
-    }
-
-    init(names: [String], stubs: [Stub]) {
-        self.names = names
-        self.stubs = stubs
     }
 
     /// Reads a list of names and stubs.

@@ -49,10 +49,7 @@ struct FolderPath: Sendable {
 
 extension FolderPath {
     /// The content of a folder: the paths of its files, and of the entries that are neither files nor folders.
-    struct Listing: Equatable {
-        var files: [[String]] = []
-        var others: [[String]] = []
-    }
+    typealias Listing = (files: [[String]], others: [[String]])
 
     /// A folder with more entries, or with deeper ones, is refused.
     static let entryLimit = 100_000
@@ -62,7 +59,7 @@ extension FolderPath {
     ///
     /// - Throws: an error that names the folder if the folder or one of its subfolders can't be read.
     func list() throws(Failure) -> Listing {
-        var listing = Listing()
+        var listing: Listing = ([], [])
         var folders: [[String]] = [[]]
         var count = 0
         while let folder = folders.popLast() {

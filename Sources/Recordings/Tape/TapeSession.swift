@@ -69,8 +69,8 @@ extension TapeSession {
         let key = index.key(of: request)
         let now = options.expiry == nil ? Date.distantPast : options.time.now()
         return state.withLock { state in
-            let name = "\(request.method) \(options.redaction.url(request.url))"
-            return state.take(key, index, entry: PrintableText.line(name)) { entry in
+            let name = { PrintableText.line("\(request.method) \(self.options.redaction.url(request.url))") }
+            return state.take(key, index, entry: name()) { entry in
                 guard let age = options.expiry else { return false }
                 let elapsed = now.timeIntervalSince(index.exchanges[entry].startedAt)
                 // A clock that has been wrong may have dated an entry years ahead; one that is minutes fast is usual.
@@ -91,7 +91,7 @@ extension TapeSession {
         _ ticket: TapeState.Ticket
     ) throws -> ExchangeCapture {
         do {
-            try files.append()
+            if !state.withLock(\.isRecording) { try files.append() }
             state.withLock { $0.isRecording = true }
         } catch {
             giveBack(ticket)

@@ -8,7 +8,7 @@ import Testing
 @Suite(.againstHanging) struct ForeignArchiveTests {
     private func decode(
         _ archive: String,
-        file: (String) throws -> Data = { _ in throw Broken(place: "file") }
+        file: @escaping (String) throws -> Data = { _ in throw Broken(place: "file") }
     ) throws
         -> [RecordedExchange]
     {
