@@ -169,16 +169,14 @@ extension TapeFiles {
             throw TransportError(.unwritableFile, "The folder \(folder) can't be created.", underlying: error)
         }
         if FileName.isOfAnotherKind(sidePath) { throw SystemCallFailure("open", sidePath, EISDIR) }
-        var file = try OpenedFile.open(sidePath, O_RDWR | O_CREAT | O_NOFOLLOW)
+        let flags = O_RDWR | O_CREAT | O_NOFOLLOW
+        let file = try OpenedFile.open(sidePath, flags)
         // On other systems an app has one process, and iOS ends an app that is suspended while it holds a lock in an App Group's folder.
         #if !canImport(Darwin) || os(macOS)
         // A file system without locks excludes nobody.
         if file.tryLock() == .busy { return nil }
         // The process that had the lock may have removed the file before: its name then leads to another one, which isn't locked.
-        while case let named = try OpenedFile.open(sidePath, O_RDWR | O_CREAT | O_NOFOLLOW), named.tryLock() == .locked
-        {
-            file = named
-        }
+        if try OpenedFile.open(sidePath, flags).tryLock() == .locked { return try lockedSideFile() }
         #endif
         return file
     }
