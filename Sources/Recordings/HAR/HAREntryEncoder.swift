@@ -80,21 +80,18 @@ enum HAREntryEncoder {
     private static func content(of response: RecordedExchange.Response) -> OrderedJSON {
         let bytes = response.content
         let text = text(of: bytes)
+        let chunks = response.chunks.map { chunk -> OrderedJSON in
+            let pause = max(0, chunk.pause.wholeMicroseconds)
+            return ["size": .integer(chunk.bytes.count), "pause": .milliseconds(microseconds: pause)]
+        }
         return [
             "size": .integer(response.omission == nil ? bytes.count : -1),
             "mimeType": .string(response.headerFields.first(.contentType) ?? ""),
             "text": bytes.isEmpty ? nil : .string(text.text),
             "encoding": text.isBase64 ? "base64" : nil,
             "_isEncoded": response.headerFields.contains(.contentEncoding) && !bytes.isEmpty ? true : nil,
-            "_chunks": response.isStream ? .array(response.chunks.map(chunk)) : nil,
+            "_chunks": response.isStream ? .array(chunks) : nil,
             "_omitted": response.omission.map { .string($0) },
-        ]
-    }
-
-    private static func chunk(_ chunk: StubAnswer.Chunk) -> OrderedJSON {
-        [
-            "size": .integer(chunk.bytes.count),
-            "pause": .milliseconds(microseconds: max(0, chunk.pause.wholeMicroseconds)),
         ]
     }
 

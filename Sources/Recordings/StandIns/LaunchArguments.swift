@@ -20,21 +20,8 @@ enum LaunchArguments {
     /// In bytes, of a file.
     static let fileLimit = 64 << 20
 
-    static func argument(for stubs: LaunchStubs) throws -> String {
-        let text = ascii(try stubs.json())
-        guard text.utf8.count <= limit else {
-            throw TransportError(
-                .launchStubsTooLong,
-                "The stubs take \(text.utf8.count) bytes, and a launch argument holds \(limit). Keep long answers in files of"
-                    + " their own, .file(…), name stubs of the app's table, or call launchArguments(file:) with a file that the"
-                    + " app can read."
-            )
-        }
-        return flag + text
-    }
-
     /// JSON text with every other character escaped. Only strings contain any.
-    private static func ascii(_ json: Data) -> String {
+    static func ascii(_ json: Data) -> String {
         String(decoding: json, as: UTF8.self).unicodeScalars.reduce(into: "") { text, scalar in
             guard scalar.value >= 0x7F else { return text.unicodeScalars.append(scalar) }
             for unit in String(scalar).utf16 {

@@ -103,7 +103,18 @@ extension LaunchStubs {
     /// - Throws: `TransportError` with ``InterceptorsTransport/HTTPErrorCode/invalidLaunchStubs`` if an answer can't travel, or with
     ///   ``InterceptorsTransport/HTTPErrorCode/launchStubsTooLong``: use ``launchArguments(file:)``.
     public var launchArguments: [String] {
-        get throws { [try LaunchArguments.argument(for: self)] }
+        get throws {
+            let (text, limit) = (LaunchArguments.ascii(try json()), LaunchArguments.limit)
+            guard text.utf8.count <= limit else {
+                throw TransportError(
+                    .launchStubsTooLong,
+                    "The stubs take \(text.utf8.count) bytes, and a launch argument holds \(limit). Keep long answers in files of"
+                        + " their own, .file(…), name stubs of the app's table, or call launchArguments(file:) with a file that the"
+                        + " app can read."
+                )
+            }
+            return [LaunchArguments.flag + text]
+        }
     }
 
     /// The launch arguments that name a file, to which the stubs are written.
