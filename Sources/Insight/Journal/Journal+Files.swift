@@ -22,9 +22,9 @@ extension Journal {
     /// ```swift
     /// try journal.page().write(to: htmlFile)
     /// ```
-    /// Each call is a line that opens: its steps, changes and notes, and the fields and bodies of the call and of its attempts. A body
-    /// that comes again in a call is shown once. The browser's own search and keys work. Its appearance is light or dark, as the system's. If the journal shows secrets, the page
-    /// says so at its top.
+    /// Each call is a line that opens: its steps, changes and notes, and the fields and bodies of the call and of its attempts.
+    /// A body that comes again in a call is shown once. The browser's own search and keys work. Its appearance is light or dark, as
+    /// the system's. If the journal shows secrets, the page says so at its top.
     ///
     /// Nothing in a call can run in the page, whatever a server sent: it has no script, and its content security policy allows none.
     public func page() -> Data { JournalPage(calls: calls, isRedacted: !showsSecrets).data }

@@ -12,8 +12,8 @@ final class FolderRecorder: Sendable {
     private let folder: FolderPath
     private let redaction: ExchangeRedaction
     private let names = Mutex(Set<FolderName>())
-    // Writing waits for the disk, and tasks have few threads to wait on. One for all recorders of the process, because several may write
-    // to one folder.
+    // Writing waits for the disk, and tasks have few threads to wait on. One for all recorders of the process, because several may
+    // write to one folder.
     private static let queue = DispatchQueue(label: "folder", qos: .userInitiated)
 
     init(_ folder: URL, redaction: ExchangeRedaction) {

@@ -167,8 +167,8 @@ struct HAREntryDecoder {
         return response
     }
 
-    /// Makes a response's fields agree with its content. Other programs write content without codings, and text as Unicode; a person may
-    /// have edited the content of any archive, or have pasted an entry of another program.
+    /// Makes a response's fields agree with its content. Other programs write content without codings, and text as Unicode; a
+    /// person may have edited the content of any archive, or have pasted an entry of another program.
     ///
     /// - Parameter isWhole: whether such a response has content, and all of it arrived and was kept.
     private func correct(

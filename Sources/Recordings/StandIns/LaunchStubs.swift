@@ -109,8 +109,8 @@ extension LaunchStubs {
                 throw TransportError(
                     .launchStubsTooLong,
                     "The stubs take \(text.utf8.count) bytes, and a launch argument holds \(limit). Keep long answers in files of"
-                        + " their own, .file(…), name stubs of the app's table, or call launchArguments(file:) with a file that the"
-                        + " app can read."
+                        + " their own, .file(…), name stubs of the app's table, or call launchArguments(file:) with a file that"
+                        + " the app can read."
                 )
             }
             return [LaunchArguments.flag + text]

@@ -94,8 +94,8 @@ extension TapeFiles {
         }
     }
 
-    /// Appends lines to the side file, after a line feed if a killed process left half a line. Acquires the right to record, and makes the
-    /// folder and the file.
+    /// Appends lines to the side file, after a line feed if a killed process left half a line. Acquires the right to record, and
+    /// makes the folder and the file.
     ///
     /// - Parameter lines: whole lines, each with its line feed. Without lines, only the right is acquired.
     /// - Throws: `TransportError` with `HTTPErrorCode.unwritableFile`, also if another process records.
@@ -120,8 +120,8 @@ extension TapeFiles {
         )
     }
 
-    /// Replaces the recording by the result of a closure, and gives the right to record back. Without lines in the side file, nothing is
-    /// written. Nothing happens if another process records.
+    /// Replaces the recording by the result of a closure, and gives the right to record back. Without lines in the side file,
+    /// nothing is written. Nothing happens if another process records.
     ///
     /// - Parameter merge: gets both files.
     func rewrite(_ merge: (TapeBytes) throws -> Data) throws {
@@ -135,8 +135,8 @@ extension TapeFiles {
         if isDone { release() }
     }
 
-    /// Gives the right to record back, for all recordings of this process: each acquires it again when it appends. A side file without lines
-    /// goes.
+    /// Gives the right to record back, for all recordings of this process: each acquires it again when it appends. A side file
+    /// without lines goes.
     func release() {
         Self.locked.withLock { locked in
             guard let file = locked.removeValue(forKey: self) else { return }
@@ -171,7 +171,8 @@ extension TapeFiles {
         if FileName.isOfAnotherKind(sidePath) { throw SystemCallFailure("open", sidePath, EISDIR) }
         let flags = O_RDWR | O_CREAT | O_NOFOLLOW
         let file = try OpenedFile.open(sidePath, flags)
-        // On other systems an app has one process, and iOS ends an app that is suspended while it holds a lock in an App Group's folder.
+        // On other systems an app has one process, and iOS ends an app that is suspended while it holds a lock in an App Group's
+        // folder.
         #if !canImport(Darwin) || os(macOS)
         // A file system without locks excludes nobody.
         if file.tryLock() == .busy { return nil }

@@ -81,7 +81,8 @@ extension TapeSession {
 
     func giveBack(_ ticket: TapeState.Ticket) { state.withLock { $0.giveBack(ticket, index) } }
 
-    /// The capture of an exchange, which keeps it in the side file. Acquires the right to record, which stays until the next `finish`.
+    /// The capture of an exchange, which keeps it in the side file. Acquires the right to record, which stays until the next
+    /// `finish`.
     ///
     /// - Parameter request: the request, as it was sent.
     /// - Throws: if nothing can be recorded, also because another process records.
