@@ -34,7 +34,7 @@ extension InterceptorChain: CustomStringConvertible {
 
 /// The findings of all rules, and those that were acknowledged.
 private struct ChainReport: CustomStringConvertible {
-    private let chain: LintedChain
+    private var chain: LintedChain
     private(set) var findings: [ChainFinding] = []
     private var acknowledged: [String] = []
 
@@ -44,12 +44,14 @@ private struct ChainReport: CustomStringConvertible {
         var reported: Set<[Int]> = []
         for definition in ChainRuleDefinition.all {
             for match in definition.matches(self.chain) {
+                let acknowledgement = match.acknowledgement(of: definition.rule)
+                if let acknowledgement { self.chain.usedAcknowledgements.insert(acknowledgement.index) }
                 let isNew = reported.insert(match.elements.map(\.number)).inserted
                 // Another rule reports the pair already, with the harm.
                 if definition.rule == .placement, !isNew { continue }
                 let finding = definition.finding(match)
-                if let reason = match.acknowledgement(of: definition.rule)?.reason {
-                    acknowledged.append("acknowledged: \(finding.message) \(reason) (\(finding.rule))")
+                if let acknowledgement {
+                    acknowledged.append("acknowledged: \(finding.message) \(acknowledgement.reason) (\(finding.rule))")
                 } else {
                     findings.append(finding)
                 }
@@ -69,7 +71,7 @@ private struct ChainReport: CustomStringConvertible {
         let digits = "\(chain.elements.count)".count
         let width = chain.elements.map(\.title.count).max() ?? 0
         let rows = chain.elements.map { element in
-            let roles = element.placement?.declared.joined(separator: ", ") ?? "not judged"
+            let roles = element.isJudged ? element.declared.joined(separator: ", ") : "not judged"
             return spaces(digits - "\(element.number)".count) + "\(element.number)  \(element.title)"
                 + (roles.isEmpty ? "" : spaces(width - element.title.count + 2) + roles)
         }

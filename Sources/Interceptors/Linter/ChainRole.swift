@@ -6,32 +6,21 @@ public struct ChainRole: Sendable {
     /// The name, unless an author made the role: such a role never equals one of this package.
     let id: String
     /// Whether a chain's description shows the role; it shows no wishes and settings.
-    private(set) var isShown = true
+    let isShown: Bool
     /// Adds the role's details to the placement that declares it.
     private(set) var describe: @Sendable (inout Placement) -> Void = { _ in }
 
     /// A role that no rule of this package knows, for the wishes of other interceptors: `ChainRole("paginates")`.
-    public init(_ name: String) {
-        self.name = name
-        id = "author's " + name
+    public init(_ name: String) { self.init(name: name, id: "author's " + name) }
+
+    private init(name: String, id: String, isShown: Bool = true) {
+        (self.name, self.id, self.isShown) = (name, id, isShown)
     }
 
-    private init(id: String, isShown: Bool = true) {
-        name = id
-        self.id = id
-        self.isShown = isShown
-    }
+    private init(id: String) { self.init(name: id, id: id) }
 
     /// A role that only describes an element.
-    private static let setting = Self(id: "setting", isShown: false)
-
-    private init(isInside: Bool, _ role: Self, _ reason: String?) {
-        let wish = isInside ? "inside" : "outside"
-        name = "\(wish)(\(role.name))"
-        id = "\(wish)(\(role.id))"
-        isShown = false
-        describe = { $0.wishes.append((isInside, role, reason)) }
-    }
+    private static let setting = Self(name: "setting", id: "setting", isShown: false)
 
     private func with(_ describe: @escaping @Sendable (inout Placement) -> Void) -> Self {
         var role = self
@@ -39,14 +28,15 @@ public struct ChainRole: Sendable {
         return role
     }
 
-    static let implied: [String: [String]] = [
-        "retries": ["resends"], "hedges": ["resends"], "followsRedirects": ["resends"], "stores": ["shares"],
-        "renewsCredentials": ["resends"], "answersChallenges": ["resends"], "retriesUnauthorized": ["retries"],
-        "keepsCookies": ["addsCredentials"], "addsCredentials": ["identifiesCaller"], "judgesByClosure": ["judges"],
-        "addsFieldsEverywhere": ["identifiesCaller"], "addsAuthorizationEverywhere": ["addsFieldsEverywhere"],
-        "forcesAuthorization": ["addsAuthorizationEverywhere"], "unwraps": ["changesResponse"],
-        "identifiesCaller": ["changesRequest"], "compresses": ["changesRequest"], "limitsRate": ["limits"],
-        "limitsConcurrency": ["limits"], "breaksCircuit": ["limits"],
+    /// The roles that a role implies.
+    static let implied: [String: String] = [
+        "retries": "resends", "hedges": "resends", "followsRedirects": "resends", "stores": "shares",
+        "renewsCredentials": "resends", "answersChallenges": "resends", "retriesUnauthorized": "retries",
+        "keepsCookies": "addsCredentials", "addsCredentials": "identifiesCaller", "judgesByClosure": "judges",
+        "addsFieldsEverywhere": "identifiesCaller", "addsAuthorizationEverywhere": "addsFieldsEverywhere",
+        "forcesAuthorization": "addsAuthorizationEverywhere", "unwraps": "changesResponse",
+        "identifiesCaller": "changesRequest", "compresses": "changesRequest", "limitsRate": "limits",
+        "limitsConcurrency": "limits", "breaksCircuit": "limits",
     ]
 }
 
@@ -61,7 +51,7 @@ extension ChainRole {
     ///   - role: the role of the other elements.
     ///   - reason: a sentence with the harm of the other order, for the ``ChainFinding``.
     public static func inside(_ role: ChainRole, because reason: String? = nil) -> Self {
-        Self(isInside: true, role, reason)
+        wish("inside", role, reason)
     }
 
     /// The element belongs outside every element with this role.
@@ -70,7 +60,13 @@ extension ChainRole {
     ///   - role: the role of the other elements.
     ///   - reason: a sentence with the harm of the other order, for the ``ChainFinding``.
     public static func outside(_ role: ChainRole, because reason: String? = nil) -> Self {
-        Self(isInside: false, role, reason)
+        wish("outside", role, reason)
+    }
+
+    private static func wish(_ side: String, _ role: Self, _ reason: String?) -> Self {
+        Self(name: "\(side)(\(role.name))", id: "\(side)(\(role.id))", isShown: false).with {
+            $0.wishes.append((side == "inside", role, reason))
+        }
     }
 }
 

@@ -1,5 +1,47 @@
-/// A rule as a row: two roles in the wrong order, and the harm. A function finds a fault that isn't an order of two roles.
+internal import Foundation
+
+/// A rule: a severity, and the faults that break the rule.
 struct ChainRuleDefinition: Sendable {
+    let rule: ChainRule
+    let severity: ChainFinding.Severity
+    private(set) var faults: [Fault] = []
+
+    /// An example of what goes wrong.
+    var harm: String { faults.first?.harm ?? "" }
+
+    /// Elements in the wrong order, or what a function finds. In texts, the marks of `ChainRuleDefinition.all` stand for elements.
+    struct Fault: Sendable {
+        var harm = ""
+        var message = "#1 is outside #2."
+        var remedy = "[<2>, <1>]"
+        fileprivate(set) var kind = ""
+        /// The roles of the outer and the inner element.
+        fileprivate(set) var roles: [[String]] = []
+        /// The name of a condition, or of the function that finds the fault.
+        fileprivate(set) var function: String?
+    }
+
+    /// Takes over a line of the table.
+    mutating func read(_ line: String) {
+        let last = faults.count - 1
+        let words = line.split(separator: " ", maxSplits: 1).map(String.init)
+        let (kind, text) = (words[0], words[1])
+        switch kind {
+        case "harm": faults[last].harm = text
+        case "says": faults[last].message = text
+        case "write": faults[last].remedy = text
+        default:
+            var fault = faults.last ?? Fault()
+            let parts = text.components(separatedBy: " if ")
+            fault.kind = kind
+            fault.function = kind == "find" ? text : parts.dropFirst().first
+            fault.roles = parts[0].components(separatedBy: " > ").map { $0.components(separatedBy: " ") }
+            faults.append(fault)
+        }
+    }
+}
+
+extension ChainRuleDefinition {
     /// A reason why a match may be no fault. Each lowers the severity: a broken order becomes doubtful, a doubtful one a note.
     enum Doubt: Int {
         case none
@@ -14,91 +56,70 @@ struct ChainRuleDefinition: Sendable {
         let chain: LintedChain
         /// The elements concerned, outermost first.
         var elements: [LintedChain.Element] = []
-        /// The fault as a sentence; by default, that the first element is outside the second.
-        var message: String?
-        /// By default the harm of the rule.
-        var harm: String?
-        /// By default the two elements in the opposite order.
-        var remedy: String?
+        var fault: Fault
+        /// The text for the mark `*`.
+        var detail = "*"
         var doubt = Doubt.none
-        /// The element that does the harm, if its acknowledgement alone counts: one acknowledged credential excuses no other.
+        /// The element that does the harm, if its acknowledgement alone counts.
         var culprit: LintedChain.Element?
 
         var outer: LintedChain.Element { elements[0] }
         var inner: LintedChain.Element { elements[1] }
         var between: ArraySlice<LintedChain.Element> { chain.elements[outer.number..<(inner.number - 1)] }
-        /// Whether both elements have the credential of the same object.
-        var isOfSameObject: Bool { outer.isOfSameObject(as: inner) }
 
         /// The acknowledgement that silences the match.
         func acknowledgement(of rule: ChainRule) -> LintedChain.Acknowledgement? {
             (culprit.map { [$0] } ?? elements).lazy.compactMap { $0.acknowledgements[rule.rawValue] }.first
         }
-    }
 
-    let rule: ChainRule
-    let severity: ChainFinding.Severity
-    /// An example of what goes wrong.
-    let harm: String
-    let matches: @Sendable (LintedChain) -> [Match]
-
-    /// A rule about faults that a function finds.
-    init(
-        _ rule: ChainRule,
-        _ severity: ChainFinding.Severity,
-        harm: String = "",
-        _ matches: @escaping @Sendable (LintedChain) -> [Match]
-    ) {
-        (self.rule, self.severity, self.harm, self.matches) = (rule, severity, harm, matches)
-    }
-
-    /// A rule about elements with a role that are outside elements with another role.
-    init(_ rule: ChainRule, _ severity: ChainFinding.Severity, _ outer: ChainRole, outside inner: ChainRole) {
-        self.init(rule, severity) { $0.pairs(outer, outside: inner) }
-    }
-
-    /// The row with an example of what goes wrong, as a sentence.
-    func harm(_ harm: String) -> Self { Self(rule, severity, harm: harm, matches) }
-
-    /// The row without the matches that aren't faults. The function may explain a fault by another message or remedy.
-    func only(if isFault: @escaping @Sendable (inout Match) -> Bool) -> Self {
-        Self(rule, severity, harm: harm) { [matches] in matches($0).only(if: isFault) }
-    }
-
-    /// The row with changed matches: another message or remedy, or a doubt.
-    func with(_ change: @escaping @Sendable (inout Match) -> Void) -> Self {
-        only { match in
-            change(&match)
-            return true
+        fileprivate func filled(_ text: String) -> String {
+            let text = elements.enumerated().reduce(text) { text, item in
+                [("#", item.element.description), ("@", item.element.name), ("<", item.element.code)].reduce(text) {
+                    $0.replacingOccurrences(of: "\($1.0)\(item.offset + 1)\($1.0 == "<" ? ">" : "")", with: $1.1)
+                }
+            }
+            // Last, because it may be an author's text.
+            return text.replacingOccurrences(of: "*", with: detail)
         }
     }
 
-    /// The row with further matches.
-    func and(_ others: @escaping @Sendable (LintedChain) -> [Match]) -> Self {
-        Self(rule, severity, harm: harm) { [matches] in matches($0) + others($0) }
-    }
+    func matches(_ chain: LintedChain) -> [Match] { faults.flatMap { $0.matches(chain) } }
 
     /// The finding that reports a match.
     func finding(_ match: Match) -> ChainFinding {
-        let order = "[\(match.elements.reversed().map(\.code).joined(separator: ", "))]"
         let doubtful = ChainFinding.Severity.allCases.drop { $0 != severity }.dropFirst(match.doubt.rawValue)
         return ChainFinding(
             rule: rule,
             severity: doubtful.first ?? .note,
             elements: match.elements.map(\.name),
-            message: match.message ?? "\(match.elements.map(\.description).joined(separator: " is outside ")).",
-            harm: match.harm ?? harm,
-            remedy: match.remedy ?? order
+            message: match.filled(match.fault.message),
+            harm: match.filled(match.fault.harm),
+            remedy: match.filled(match.fault.remedy)
         )
     }
 }
 
-extension [ChainRuleDefinition.Match] {
-    /// The matches that are faults, as the function explains them.
-    func only(if isFault: (inout Element) -> Bool) -> Self {
-        compactMap { match in
-            var match = match
-            return isFault(&match) ? match : nil
+extension ChainRuleDefinition.Fault {
+    fileprivate func matches(_ chain: LintedChain) -> [ChainRuleDefinition.Match] {
+        if kind == "find" { return function.flatMap { ChainRuleDefinition.finders[$0] }?(chain, self) ?? [] }
+        return chain.elements.filter { $0.fits(roles[0]) }.flatMap { outer in
+            chain.elements[outer.number...].filter { $0.fits(roles[1]) }.compactMap { inner in
+                guard chain.meet(outer, inner) == (kind == "order") else { return nil }
+                var match = chain.match(outer, inner, self)
+                match.culprit = zip(match.elements, roles).first { $0.1.contains("!") }?.0
+                let isFault = function.flatMap { ChainRuleDefinition.conditions[$0] }
+                return isFault?(&match) ?? true ? match : nil
+            }
+        }
+    }
+}
+
+extension LintedChain.Element {
+    /// Whether the element has the roles of a row, and none that the row excludes.
+    fileprivate func fits(_ words: [String]) -> Bool {
+        words.allSatisfy { word in
+            let isAbsent = word.hasPrefix("-")
+            return word == "!" || self.roles.contains(isAbsent ? String(word.dropFirst()) : word) != isAbsent
         }
     }
 }

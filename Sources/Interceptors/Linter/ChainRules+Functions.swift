@@ -1,58 +1,146 @@
-/// Faults that two roles in the wrong order don't say.
 extension ChainRuleDefinition {
-    /// Renewals inside which no element adds the credential.
-    @Sendable static func unrenewed(_ chain: LintedChain) -> [Match] {
-        chain.elements.filter { $0.has(.renewsCredentials) && !chain.renewsInside($0) }.compactMap { renewal in
-            // The other rule explains the order.
-            if chain.elements(outside: renewal, with: .addsCredentials).contains(where: renewal.renews) { return nil }
-            let isOfStore = renewal.subject != nil
-            let other = chain.elements(inside: renewal, with: .identifiesCaller).first
-            let mayBeRenewed = chain.elements[renewal.number...].contains { element in
-                // Elements that aren't judged and closures may add the credential.
-                element.placement == nil || element.has(.mayAddCredentials)
-                    || element.has(.addsCredentials) && chain.meet(renewal, element)
-                        && element.subject == nil && renewal.renews(element)
+    /// The conditions of rows. Each returns whether the match is a fault, and may give it a detail, other texts or a doubt.
+    static let conditions: [String: @Sendable (inout Match) -> Bool] = [
+        "isOfSameObject": { $0.inner.isOfSameObject(as: $0.outer) },
+        "isRenewedOutside": {
+            !$0.inner.isOfSameObject(as: $0.outer) && $0.inner.renews($0.outer) && !$0.chain.renewsInside($0.inner)
+        },
+        "isOtherToken": isOtherToken,
+        // Outside, a fixed field comes first; inside, only a forced one replaces the token.
+        "hidesInner": { $0.outer.hides($0.inner) },
+        "hidesOuter": { $0.inner.hides($0.outer) },
+        "isUnpartitioned": isUnpartitioned,
+        "isForAnyHost": { match in
+            // The part's condition may look at the host.
+            if match.inner.parts.count > match.outer.parts.count { match.doubt = .some }
+            return match.inner.parts.allSatisfy { $0.origins == nil }
+        },
+        "keepsField": { match in
+            let name = match.outer.fieldsKept(by: match.inner).first?.rawName
+            match.detail = name ?? ""
+            return name != nil
+        },
+        // Another rule reports fields that a redirect keeps.
+        "dropsField": { $0.outer.fieldsKept(by: $0.inner).isEmpty },
+        "isForSameOutcome": { match in
+            let (outer, inner) = (match.outer.retriedStatuses, match.inner.retriedStatuses)
+            if let outer, inner?.isDisjoint(with: outer) == true { match.doubt = .strong }
+            return true
+        },
+        "opensByOneCall": { match in
+            guard let attempts = match.outer.attempts, let failures = match.inner.failures else { return false }
+            match.fault.message = "#2 opens after \(failures) failures, and #1 may add \(attempts)."
+            match.fault.remedy = ".circuitBreaker(.consecutiveFailures(\(2 * attempts)))"
+            return failures <= attempts
+        },
+        "innerNeverActs": innerNeverActs,
+        "outerNeverActs": outerNeverActs,
+        "rejectsRead": { $0.rejects($0.outer.readStatuses) },
+        // The plain form lets a 304 pass that the cache asked for.
+        "rejectsStored": { $0.inner.rejectedStatuses?.contains(304) != true && $0.rejects([304, 404]) },
+        "rejectsRevalidation": { $0.inner.rejectedStatuses?.contains(304) == true && $0.rejects([304, 404]) },
+        "rejectsCookies": { $0.rejects([302, 401, 403]) },
+        "showsField": { match in
+            guard let redaction = match.inner.redaction else { return false }
+            let names = match.outer.secretFields.map(\.rawName).filter { !redaction.isSensitive($0) }
+            match.detail = names.joined(separator: "\", \"")
+            return !names.isEmpty
+        },
+        "isNextLog": { match in
+            match.detail = match.doubt == .none ? "" : ", if a request meets the conditions of both"
+            return match.between.allSatisfy { $0.has(.logs) || $0.has(.measures) }
+        },
+        "isUnlogged": { $0.chain.elements(inside: $0.inner, with: .logs).isEmpty },
+    ]
+
+    /// The functions that find faults which aren't an order of two roles.
+    static let finders: [String: @Sendable (LintedChain, Fault) -> [Match]] = [
+        "unrenewed": unrenewed,
+        "foreignPartitions": foreignPartitions,
+        "unfollowedRedirects": { chain, fault in
+            chain.elements.contains { $0.has(.followsRedirects) } ? [] : [Match(chain: chain, fault: fault)]
+        },
+        "idleElements": { chain, fault in
+            chain.elements.compactMap { element in
+                guard let (reason, remedy) = element.idleness else { return nil }
+                var match = Match(chain: chain, elements: [element], fault: fault, detail: reason)
+                match.fault.remedy = remedy
+                return match
             }
-            return Match(
-                chain: chain,
-                elements: [renewal],
-                message: other.map { "\($0) adds another credential than \(renewal) renews." }
-                    ?? "Nothing inside \(renewal) adds the credential that it renews.",
-                remedy: isOfStore
-                    ? "[\(renewal.code), .bearerAuth(…)] with the same store"
-                    : "[\(renewal.code), an interceptor that adds the renewed credential]",
-                // For a store's token, `bearerAuth` is the usual way.
-                doubt: mayBeRenewed ? isOfStore ? .some : .strong : .none
-            )
+        },
+        "unfulfilledWishes": { chain, fault in
+            chain.elements.flatMap { element in
+                element.wishes.flatMap { isInside, role, reason in
+                    let others = isInside ? chain.elements(inside:with:) : chain.elements(outside:with:)
+                    return others(element, role).map { other in
+                        var match = isInside ? chain.match(element, other, fault) : chain.match(other, element, fault)
+                        let side = isInside ? "inside" : "outside"
+                        match.fault.harm = "*"
+                        match.detail = reason ?? "\(element.name) belongs \(side) interceptors with the role \(role)."
+                        return match
+                    }
+                }
+            }
+        },
+        "needlessAcknowledgements": { chain, fault in
+            chain.acknowledgements.filter { !chain.usedAcknowledgements.contains($0.index) }.map { needless in
+                let elements = chain.elements.dropFirst(needless.element - 1).prefix(1)
+                var match = Match(chain: chain, elements: Array(elements), fault: fault, detail: needless.rule)
+                let label = elements.isEmpty ? "An empty part" : "#1"
+                match.fault.message = "\(label) acknowledges *, which it doesn't break."
+                return match
+            }
+        },
+    ]
+}
+
+extension ChainRuleDefinition {
+    /// Whether two tokens are for the same requests, which get the outer one only.
+    @Sendable private static func isOtherToken(_ match: inout Match) -> Bool {
+        if !match.outer.isConstant {
+            match.doubt = .some
+            match.fault.harm = "The inner token is sent only while the outer one is missing, such as after a sign-out."
+        }
+        return !match.inner.isOfSameObject(as: match.outer) && match.elements.allSatisfy(\.isToken)
+            && match.outer.sharesOrigin(with: match.inner)
+    }
+
+    /// Whether no element surely names the partition of shared requests to which a credential is added.
+    @Sendable private static func isUnpartitioned(_ match: inout Match) -> Bool {
+        let (sharing, credential) = (match.outer, match.inner)
+        // An element that isn't judged may name the partition.
+        let outer = match.chain.elements[..<(sharing.number - 1)]
+        if outer.contains(where: { !$0.isJudged }) { match.doubt = .some }
+        return !match.chain.elements(outside: sharing, with: .namesPartition).contains {
+            $0.namesPartition(of: credential, sharedBy: sharing)
         }
     }
 
-    /// Whether an element with a fixed `Authorization` surely hides a token: both are for the same requests.
-    static func hides(_ token: LintedChain.Element, _ match: inout Match) -> Bool {
-        let fields = token.number == match.outer.number ? match.inner : match.outer
-        match.message = "\(fields) sets the Authorization of each request, so \(token) never sends its credential."
-        match.harm = "The fixed Authorization is sent even after a 401 and a refresh: nothing renews it."
-        match.remedy = "[\(token.code)] without Authorization in \(fields.name)"
-        return token.secretFields.contains(.authorization)
-            && (fields.requestOrigins == nil || fields.sharesOrigin(with: token))
-    }
-
-    /// Adds the remedy to a credential in a shared response that has no partition.
-    @Sendable static func explainPartition(_ match: inout Match) {
-        let (sharing, credential) = (match.outer, match.inner)
-        match.culprit = credential
-        // An element that isn't judged may name the partition.
-        let outer = match.chain.elements[..<(sharing.number - 1)]
-        if outer.contains(where: { $0.placement == nil }) { match.doubt = .some }
-        let partition =
-            "[.partition(by: …), \(sharing.code), \(credential.code)], or name the account"
-            + " (request.context.cachePartition = account.id) and acknowledge the rule"
-        let order = credential.has(.changesEachTime) ? "" : "[\(credential.code), \(sharing.code)], or "
-        match.remedy = order + partition
+    /// Renewals inside which no element adds the credential.
+    @Sendable private static func unrenewed(_ chain: LintedChain, _ fault: Fault) -> [Match] {
+        chain.elements.filter { $0.has(.renewsCredentials) && !chain.renewsInside($0) }.compactMap { renewal in
+            // The other rule explains the order.
+            if chain.elements(outside: renewal, with: .addsCredentials).contains(where: renewal.renews) { return nil }
+            var match = Match(chain: chain, elements: [renewal], fault: fault)
+            let isOfStore = renewal.subject != nil
+            if isOfStore { match.fault.remedy = "[<1>, .bearerAuth(…)] with the same store" }
+            if let other = chain.elements(inside: renewal, with: .identifiesCaller).first {
+                match.fault.message = "\(other) adds another credential than #1 renews."
+            }
+            let mayBeRenewed = chain.elements[renewal.number...].contains { element in
+                // Elements that aren't judged and closures may add the credential.
+                !element.isJudged || element.has(.mayAddCredentials)
+                    || element.has(.addsCredentials) && chain.meet(renewal, element)
+                        && element.subject == nil && renewal.renews(element)
+            }
+            // For a store's token, `bearerAuth` is the usual way.
+            if mayBeRenewed { match.doubt = isOfStore ? .some : .strong }
+            return match
+        }
     }
 
     /// Credentials of a store in shared responses whose partition names the account of another store.
-    @Sendable static func foreignPartitions(_ chain: LintedChain) -> [Match] {
+    @Sendable private static func foreignPartitions(_ chain: LintedChain, _ fault: Fault) -> [Match] {
         chain.elements.filter { $0.has(.shares) }.flatMap { sharing in
             chain.elements.compactMap { credential in
                 guard credential.has(.awaitsRenewal), chain.meet(sharing, credential) else { return nil }
@@ -62,15 +150,10 @@ extension ChainRuleDefinition {
                     let isForeign = partition.subject != nil && !partition.isOfSameObject(as: credential)
                     // A condition that isn't an origin may hold for requests with the credential.
                     if isForeign, isSure || partition.parts.contains(where: { $0.origins == nil }) {
-                        return Match(
-                            chain: chain,
-                            elements: [partition, sharing, credential],
-                            message: "\(partition) names the account of another store than \(credential).",
-                            harm: "One user gets the response of another: the requests of both have one partition.",
-                            remedy: ".when(.origin(…), [.partition(by: …)]) for each store",
-                            doubt: isSure ? .none : .some,
-                            culprit: credential
-                        )
+                        var match = Match(chain: chain, elements: [partition, sharing, credential], fault: fault)
+                        match.doubt = isSure ? .none : .some
+                        match.culprit = credential
+                        return match
                     }
                     if isSure { return nil }
                 }
@@ -79,119 +162,56 @@ extension ChainRuleDefinition {
         }
     }
 
-    /// Whether a redirect to another host keeps a field of a credential.
-    @Sendable static func keepsField(_ match: inout Match) -> Bool {
-        let (credential, redirects) = (match.outer, match.inner)
-        guard let name = credential.fieldsKept(by: redirects).first else { return false }
-        match.message = "\(redirects) sends the field \(name.rawName) of \(credential) to other hosts."
-        let order = "[\(redirects.code), \(credential.code)]"
-        match.remedy = "\(order), where \(credential.name) adds the field for its own hosts only"
-        match.culprit = credential
+    /// Whether the inner one of two timeouts can never end a call, because the outer one ends it before.
+    @Sendable private static func innerNeverActs(_ match: inout Match) -> Bool {
+        let (outer, inner) = (match.outer, match.inner)
+        guard let first = outer.limit, let second = inner.limit, inner.parts.starts(with: outer.parts) else {
+            return false
+        }
+        guard let innerLimit = second else {
+            // Without a limit, an element enforces the deadlines of requests, and the outer one does so already.
+            match.fault.message = "#2 has no limit, and #1 already acts at the deadlines of requests."
+            match.fault.harm = "The inner element has no effect."
+            return true
+        }
+        guard let outerLimit = first, innerLimit >= outerLimit else { return false }
+        match.fault.message = "#2 never acts: \(innerLimit) isn't below the \(outerLimit) of #1."
+        if innerLimit > outerLimit {
+            let order = "[.timeout(\(innerLimit.code)), …, .timeout(\(outerLimit.code))]"
+            match.fault.remedy = "\(order), the longer limit outside"
+        }
+        if !match.between.contains(where: { $0.has(.resends) }) {
+            match.fault.harm = "The inner limit has no effect: the outer one ends each call first."
+        }
         return true
     }
 
-    /// Credentials in a part for other origins than that of an element that follows redirects: a redirect to the credential's
-    /// origin begins inside the credential.
-    @Sendable static func redirectsPastCredentials(_ chain: LintedChain) -> [Match] {
-        chain.elements.filter { $0.has(.addsCredentials) && !$0.has(.keepsCookies) }.flatMap { credential in
-            chain.elements[credential.number...].filter {
-                $0.has(.followsRedirects) && !chain.meet(credential, $0)
-            }.map { chain.match(credential, $0) }
-        }
-    }
-
-    /// Whether the attempts of one call open a circuit.
-    @Sendable static func opensByOneCall(_ match: inout Match) -> Bool {
-        guard let attempts = match.outer.attempts, let failures = match.inner.failures else { return false }
-        match.message = "\(match.inner) opens after \(failures) failures, and \(match.outer) may add \(attempts)."
-        match.remedy = ".circuitBreaker(.consecutiveFailures(\(2 * attempts)))"
-        return failures <= attempts
-    }
-
-    /// Whether one of two timeouts can never end a call; explains which.
-    @Sendable static func neverActs(_ match: inout Match) -> Bool {
-        let (outer, inner) = (match.outer, match.inner)
-        guard let first = outer.limit, let second = inner.limit else { return false }
-        let isInnerInside = inner.parts.starts(with: outer.parts)
-        match.remedy = "the chain without \(inner)"
-        guard let innerLimit = second else {
-            // Without a limit, an element enforces the deadlines of requests, and the outer one does so already.
-            match.message = "\(inner) has no limit, and \(outer) already acts at the deadlines of requests."
-            match.harm = "The inner element has no effect."
-            return isInnerInside
-        }
-        guard let outerLimit = first else { return false }
-        if innerLimit >= outerLimit {
-            match.message = "\(inner) never acts: \(innerLimit) isn't below the \(outerLimit) of \(outer)."
-            let order = "[.timeout(\(innerLimit.code)), …, .timeout(\(outerLimit.code))]"
-            if innerLimit > outerLimit { match.remedy = "\(order), the longer limit outside" }
-            let isResent = match.between.contains { $0.has(.resends) }
-            if !isResent { match.harm = "The inner limit has no effect: the outer one ends each call first." }
-            return isInnerInside
-        }
-        // With nothing between them that takes time, the shorter one always ends the call.
+    /// Whether the outer one of two timeouts can never end a call: nothing between them takes time, and the inner one is shorter.
+    @Sendable private static func outerNeverActs(_ match: inout Match) -> Bool {
+        guard let outerLimit = match.outer.limit ?? nil, let innerLimit = match.inner.limit ?? nil else { return false }
+        match.detail = "\(outerLimit)"
+        match.fault.message = "#1 never acts: #2 ends each call after \(innerLimit)."
         let slow: [ChainRole] = [
             .resends, .waits, .limits, .shares, .supersedes, .mayAddCredentials, .awaitsRenewal, .signs,
             .changesResponse, .judges,
         ]
-        match.message = "\(outer) never acts: \(inner) ends each call after \(innerLimit)."
-        match.harm = "The outer limit of \(outerLimit) has no effect: nothing between the two takes time."
-        match.remedy = "the chain without \(outer)"
-        return outer.parts.starts(with: inner.parts)
-            && match.between.allSatisfy { $0.placement != nil && !slow.contains(where: $0.has) }
+        return innerLimit < outerLimit && match.outer.parts.starts(with: match.inner.parts)
+            && match.between.allSatisfy { $0.isJudged && !slow.contains(where: $0.has) }
     }
+}
 
-    /// The linter doesn't call a closure that judges, and it may accept the statuses.
-    @Sendable static func doubtClosure(_ match: inout Match) {
-        if match.inner.has(.judgesByClosure) { match.doubt = .some }
-    }
-
-    /// The fields of a credential that a log doesn't hide.
-    static func fieldsShown(_ match: Match) -> [Match] {
-        let (credential, log) = (match.outer, match.inner)
-        guard let redaction = log.redaction else { return [] }
-        return credential.secretFields.filter { !redaction.isSensitive($0.rawName) }.map { name in
-            var match = match
-            match.message = "\(log) shows the field \(name.rawName), in which \(credential) adds a credential."
-            match.culprit = credential
-            match.remedy = ".\(log.name)(redaction: .standard.adding(names: [\"\(name.rawName)\"]))"
-            return match
-        }
-    }
-
-    @Sendable static func unfulfilledWishes(_ chain: LintedChain) -> [Match] {
-        chain.elements.flatMap { element in
-            element.wishes.flatMap { isInside, role, reason in
-                let side = isInside ? "inside" : "outside"
-                let harm = reason ?? "\(element.name) belongs \(side) interceptors with the role \(role)."
-                return isInside
-                    ? chain.elements(inside: element, with: role).map { chain.match(element, $0, harm: harm) }
-                    : chain.elements(outside: element, with: role).map { chain.match($0, element, harm: harm) }
-            }
-        }
-    }
-
-    @Sendable static func needlessAcknowledgements(_ chain: LintedChain) -> [Match] {
-        guard !chain.acknowledgements.isEmpty else { return [] }
-        let used = all.filter { $0.rule != .needlessAcknowledgement }.flatMap { definition in
-            definition.matches(chain).compactMap { $0.acknowledgement(of: definition.rule) }
-        }
-        return chain.acknowledgements.filter { !used.contains($0) }.map { acknowledgement in
-            let element = chain.elements.dropFirst(acknowledgement.element - 1).first
-            let label = element?.description ?? "An empty part"
-            return Match(
-                chain: chain,
-                elements: element.map { [$0] } ?? [],
-                message: "\(label) acknowledges \(acknowledgement.rule), which it doesn't break.",
-                remedy: "it without .acknowledged(.\(acknowledgement.rule), …)"
-            )
-        }
+extension ChainRuleDefinition.Match {
+    /// Whether the inner element turns a response with one of these statuses into an error; `nil` stands for any status.
+    fileprivate mutating func rejects(_ statuses: Set<Int>?) -> Bool {
+        // The linter doesn't call a closure that judges, and it may accept the statuses.
+        if inner.has(.judgesByClosure) { doubt = .some }
+        return statuses.flatMap { inner.rejectedStatuses?.isDisjoint(with: $0) } != true
     }
 }
 
 extension LintedChain {
     /// Whether an element inside the renewal adds the credential that it renews.
-    func renewsInside(_ renewal: Element) -> Bool {
+    fileprivate func renewsInside(_ renewal: Element) -> Bool {
         let all = elements(inside: renewal, with: .addsCredentials)
         let credentials = all.filter { $0.requestOrigins?.isEmpty != true }
         if renewal.subject == nil { return !credentials.isEmpty }
@@ -202,35 +222,35 @@ extension LintedChain {
                 $0.isToken && renewal.sharesOrigin(with: $0)
             }
     }
-
-    /// Whether an element surely names the partition of the requests to which a credential is added.
-    func isPartitioned(_ credential: Element, sharedBy sharing: Element) -> Bool {
-        elements(outside: sharing, with: .namesPartition).contains {
-            $0.namesPartition(of: credential, sharedBy: sharing)
-        }
-    }
 }
 
 extension LintedChain.Element {
     /// Whether the element adds the token of an object as `Authorization`.
-    var isToken: Bool { self.subject != nil && self.secretFields.contains(.authorization) }
+    fileprivate var isToken: Bool { self.subject != nil && self.secretFields.contains(.authorization) }
 
     /// Whether two elements surely have the credential or the account of the same object, such as a store.
-    func isOfSameObject(as other: Self) -> Bool { self.subject != nil && self.subject == other.subject }
+    fileprivate func isOfSameObject(as other: LintedChain.Element) -> Bool {
+        self.subject != nil && self.subject == other.subject
+    }
 
     /// Whether an element renews the credential of another, as far as both say what it comes from.
-    func renews(_ credential: Self) -> Bool {
+    fileprivate func renews(_ credential: LintedChain.Element) -> Bool {
         self.subject == nil || isOfSameObject(as: credential)
             || credential.subject == nil && !credential.has(.answersChallenges)
     }
 
+    /// Whether the element, with a fixed `Authorization`, surely hides a token: both are for the same requests.
+    fileprivate func hides(_ token: LintedChain.Element) -> Bool {
+        token.secretFields.contains(.authorization) && (requestOrigins == nil || sharesOrigin(with: token))
+    }
+
     /// The only origins whose requests get a credential; `nil` if they depend on the client.
-    var requestOrigins: Set<Origin>? {
+    fileprivate var requestOrigins: Set<Origin>? {
         ([self.origins] + parts.map(\.origins)).compactMap(\.self).reduce(nil) { $0?.intersection($1) ?? $1 }
     }
 
     /// Whether two credentials are surely for a common origin: that of the client, if they name none.
-    func sharesOrigin(with other: Self) -> Bool {
+    fileprivate func sharesOrigin(with other: LintedChain.Element) -> Bool {
         guard let origins = requestOrigins, let others = other.requestOrigins else {
             return requestOrigins == other.requestOrigins
         }
@@ -238,7 +258,10 @@ extension LintedChain.Element {
     }
 
     /// Whether the element surely names the partition of each shared request with a credential: its conditions hold for them.
-    func namesPartition(of credential: Self, sharedBy sharing: Self) -> Bool {
+    fileprivate func namesPartition(
+        of credential: LintedChain.Element,
+        sharedBy sharing: LintedChain.Element
+    ) -> Bool {
         parts.allSatisfy { part in
             if isOfSameObject(as: credential), let origins = part.origins {
                 return credential.origins?.isSubset(of: origins) ?? true
@@ -251,15 +274,10 @@ extension LintedChain.Element {
     }
 
     /// The fields of the credential that a redirect to another host keeps, because their names don't look secret.
-    func fieldsKept(by redirects: Self) -> [HTTPField.Name] {
+    fileprivate func fieldsKept(by redirects: LintedChain.Element) -> [HTTPField.Name] {
         let always: [HTTPField.Name] = [.authorization, .proxyAuthorization, .cookie]
         let redaction = redirects.redaction ?? .standard
         return self.secretFields.filter { !always.contains($0) && !redaction.isSensitive($0.rawName) }
-    }
-
-    /// Whether the element turns a response with one of these statuses into an error; `nil` stands for any status.
-    func rejects(anyOf statuses: Set<Int>?) -> Bool {
-        statuses.flatMap { self.rejectedStatuses?.isDisjoint(with: $0) } != true
     }
 }
 

@@ -45,11 +45,9 @@ extension InterceptorChain {
         let wishes = context.wishes
         if wishes.isEmpty { return [] }
         let elements = LintedChain(self).elements
-        guard !elements.contains(where: { $0.placement == nil }) else { return [] }
-        return wishes.filter { wish in !elements.contains { $0.placement?.roles.contains(wish.role) ?? false } }.sorted
-        {
-            $0.name < $1.name
-        }.map {
+        guard !elements.contains(where: { !$0.isJudged }) else { return [] }
+        let ungranted = wishes.filter { wish in !elements.contains { $0.roles.contains(wish.role) } }
+        return ungranted.sorted { $0.name < $1.name }.map {
             "\(ChainFinding.Severity.doubtful): A request has a \($0.name). \($0.harm)"
                 + " Add \($0.remedy). (\(ChainRule.wishNotGranted): \(names))"
         }

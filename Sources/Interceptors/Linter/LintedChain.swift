@@ -21,6 +21,8 @@ struct LintedChain {
 
     private(set) var elements: [Element] = []
     private(set) var acknowledgements: [Acknowledgement] = []
+    /// The positions of those that a fault needs.
+    var usedAcknowledgements: Set<Int> = []
     /// The name of the innermost transport.
     private(set) var transport = ""
     private var partCount = 0
@@ -57,13 +59,16 @@ struct LintedChain {
 
 extension LintedChain {
     /// An interceptor and its position. What its placement says is the element's too.
+    ///
+    /// A class, because each copy of a placement is much code, and the rules are part of every app.
     @dynamicMemberLookup
-    struct Element: CustomStringConvertible {
+    final class Element: Sendable, CustomStringConvertible {
         /// The position, counted from 1.
         let number: Int
         let name: String
-        /// `nil` for an interceptor that doesn't declare its place, such as a closure.
-        let placement: Placement?
+        /// Empty for an interceptor that doesn't declare its place, such as a closure.
+        let placement: Placement
+        let isJudged: Bool
         /// The conditional parts that contain the element, outermost first.
         let parts: [Part]
         /// The reasons for breaking rules, by the rule's name.
@@ -72,25 +77,26 @@ extension LintedChain {
 
         init(_ base: any Interceptor, number: Int, parts: [Part], _ acknowledgements: [String: Acknowledgement]) {
             self.number = number
-            placement = (base as? any PlacedInterceptor)?.placement
-            name = placement?.spelling ?? InterceptorChain.name(base)
+            let placed = base as? any PlacedInterceptor
+            (placement, isJudged) = (placed?.placement ?? [], placed != nil)
+            name = placement.spelling ?? InterceptorChain.name(base)
             self.parts = parts
             self.acknowledgements = acknowledgements
             isClosure = base is ClosureInterceptor || base is PlacedClosureInterceptor
         }
 
         subscript<Value>(dynamicMember property: KeyPath<Placement, Value>) -> Value {
-            (placement ?? [])[keyPath: property]
+            placement[keyPath: property]
         }
 
-        func has(_ role: ChainRole) -> Bool { placement?.includes(role) ?? false }
+        func has(_ role: ChainRole) -> Bool { placement.includes(role) }
 
         /// The element as messages name it.
         var description: String { "\(name) (\(number))" }
 
         /// The element as an array of interceptors contains it.
         var code: String {
-            if isClosure { return placement == nil ? ".intercept { … }" : ".intercept(\"\(name)\", …) { … }" }
+            if isClosure { return !isJudged ? ".intercept { … }" : ".intercept(\"\(name)\", …) { … }" }
             return (name.first?.isLowercase == true ? "." : "") + "\(name)(\(self.settings ?? "…"))"
         }
 
@@ -131,23 +137,16 @@ extension LintedChain {
         elements[..<(element.number - 1)].filter { $0.has(role) && meet($0, element) }
     }
 
-    /// All pairs of an outer and an inner element with these roles.
-    func pairs(_ outer: ChainRole, outside inner: ChainRole) -> [ChainRuleDefinition.Match] {
-        elements.filter { $0.has(outer) }.flatMap { element in
-            elements(inside: element, with: inner).map { match(element, $0) }
-        }
-    }
-
     /// A fault that needs both elements to see the same request.
-    func match(_ outer: Element, _ inner: Element, harm: String? = nil) -> ChainRuleDefinition.Match {
+    func match(_ outer: Element, _ inner: Element, _ fault: ChainRuleDefinition.Fault) -> ChainRuleDefinition.Match {
         let doubt: ChainRuleDefinition.Doubt = meeting(of: outer, inner) == .always ? .none : .some
-        return ChainRuleDefinition.Match(chain: self, elements: [outer, inner], harm: harm, doubt: doubt)
+        return ChainRuleDefinition.Match(chain: self, elements: [outer, inner], fault: fault, doubt: doubt)
     }
 }
 
 extension LintedChain.Element {
     /// Whether two elements see the same request, if no redirect leads from one to the other.
-    fileprivate func meeting(with other: Self) -> LintedChain.Meeting {
+    fileprivate func meeting(with other: LintedChain.Element) -> LintedChain.Meeting {
         let shared = zip(parts, other.parts).prefix { $0 == $1 }.count
         let (left, right) = (parts.dropFirst(shared), other.parts.dropFirst(shared))
         // An element outside the other's part sees each of the part's requests.

@@ -58,8 +58,8 @@ public struct Placement: Sendable, ExpressibleByArrayLiteral {
     public init(_ roles: [ChainRole]) {
         for role in roles {
             role.describe(&self)
+            for id in sequence(first: role.id, next: { ChainRole.implied[$0] }) { self.roles.insert(id) }
             if role.isShown, !declares(role) { declared.append(role.name) }
-            insert(role.id)
         }
     }
 
@@ -68,11 +68,6 @@ public struct Placement: Sendable, ExpressibleByArrayLiteral {
 
     /// Whether a role was declared by name, and not only implied by another.
     package func declares(_ role: ChainRole) -> Bool { declared.contains(role.name) }
-
-    private mutating func insert(_ id: String) {
-        guard roles.insert(id).inserted else { return }
-        for implied in ChainRole.implied[id] ?? [] { insert(implied) }
-    }
 }
 
 /// The implementation of `.intercept(_:placement:_:)`, documented there.

@@ -81,6 +81,35 @@ import Testing
         #expect(Set(Self.cases.map(\.rule)) == Set(ChainRuleDefinition.all.map(\.rule)))
     }
 
+    /// A misspelt name would judge nothing.
+    @Test func theTableNamesOnlyWhatExists() {
+        let interceptors = Self.cases.flatMap { $0.wrong + $0.right }
+        let elements = LintedChain(InterceptorChain(interceptors, transport: StubTransport())).elements
+        let roles = Set(elements.flatMap(\.roles))
+        for fault in ChainRuleDefinition.all.flatMap(\.faults) where fault.kind != "find" {
+            #expect(["order", "apart"].contains(fault.kind))
+            #expect(fault.roles.count == 2, "\(fault)")
+            let words = fault.roles.joined().filter { $0 != "!" }
+            let names = words.map { $0.hasPrefix("-") ? String($0.dropFirst()) : $0 }
+            #expect(roles.isSuperset(of: names), "\(fault)")
+        }
+        let faults = ChainRuleDefinition.all.flatMap(\.faults)
+        let finders = faults.filter { $0.kind == "find" }.compactMap(\.function)
+        #expect(Set(finders) == Set(ChainRuleDefinition.finders.keys))
+        let conditions = faults.filter { $0.kind != "find" }.compactMap(\.function)
+        #expect(Set(conditions) == Set(ChainRuleDefinition.conditions.keys))
+    }
+
+    /// A reason may hold the marks of the table.
+    @Test func theTextOfAnAuthorStaysAsItIs() throws {
+        let reason = "See #1, @1, <1> and *."
+        let late: AnyInterceptor = .intercept("late", placement: [.outside(.signs, because: reason)]) {
+            try await $1($0)
+        }
+        let finding = try #require(Self.findings([Self.sign, late]).first { $0.rule == .placement })
+        #expect(finding.harm == reason)
+    }
+
     @Test func everyInterceptorDeclaresItsPlace() {
         let chain = InterceptorChain(
             Self.cases.flatMap { $0.right } + [
@@ -89,7 +118,7 @@ import Testing
             ],
             transport: StubTransport()
         )
-        let unjudged = LintedChain(chain).elements.filter { $0.placement == nil }
+        let unjudged = LintedChain(chain).elements.filter { !$0.isJudged }
         #expect(Set(unjudged.map(\.name)) == ["intercept"])
     }
 
