@@ -39,8 +39,13 @@ extension HTTPFields {
     /// is missing then.
     var announcedDigest: DownloadDigest? {
         guard contains(.reprDigest), contains(.contentLength), !ContentDecoding.isCoded(self),
-            let digests = DigestField(self[values: .reprDigest].joined(separator: ","))
+            let members = StructuredField.dictionary(self[values: .reprDigest].joined(separator: ",")),
+            members.values.allSatisfy(\.isBytes), case .bytes(let bytes) = members["sha-256"], bytes.count == 32
         else { return nil }
-        return digests.sha256.map { DownloadDigest($0) }
+        return DownloadDigest(bytes)
     }
+}
+
+extension StructuredField.Value {
+    fileprivate var isBytes: Bool { if case .bytes = self { true } else { false } }
 }

@@ -1,12 +1,15 @@
+internal import Foundation
 internal import InterceptorsSyntax
 
-/// The values of structured fields (RFC 9651), as far as this package reads them: integers and Booleans. Values of other types are
-/// checked and skipped.
+/// The values of structured fields (RFC 9651), as far as this package reads them: integers, Booleans and bytes. Values of other
+/// types are checked and skipped.
 struct StructuredField {
     /// The value of an Item, without its parameters.
     enum Value: Sendable, Equatable {
         case integer(Int64)
         case boolean(Bool)
+        /// Empty for text that isn't Base64.
+        case bytes([UInt8])
         /// A value of another type, or an inner list.
         case other
     }
@@ -88,8 +91,8 @@ struct StructuredField {
         case UInt8(ascii: "\""): return string()
         case UInt8(ascii: ":"):
             cursor.advance()
-            _ = cursor.takeWhile { ASCII.isAlphanumeric($0) || "+/=".utf8.contains($0) }
-            return cursor.take(":") ? .other : nil
+            let text = cursor.takeWhile { ASCII.isAlphanumeric($0) || "+/=".utf8.contains($0) }
+            return cursor.take(":") ? .bytes(Array(Data(base64Encoded: Data(text)) ?? Data())) : nil
         case UInt8(ascii: "?"):
             cursor.advance()
             if cursor.take("1") { return .boolean(true) }

@@ -18,11 +18,14 @@ import Testing
 
     @Test(
         arguments: [
-            "1.5", "-0.125", "\"text\"", "\"a \\\"b\\\" \\\\\"", "token", "*a/b:c", ":aGVsbG8=:", "::", "@1659578233",
+            "1.5", "-0.125", "\"text\"", "\"a \\\"b\\\" \\\\\"", "token", "*a/b:c", "@1659578233",
             "%\"f%c3%bc\"",
         ]
     )
     func otherTypesAreSkipped(text: String) { #expect(StructuredField.item(text) == .other) }
+
+    @Test(arguments: [(":aGVsbG8=:", "hello"), ("::", ""), (":aGVsbG8:", "")])
+    func bytesAreRead(text: String, bytes: String) { #expect(StructuredField.item(text) == .bytes(Array(bytes.utf8))) }
 
     @Test(
         arguments: [
@@ -42,7 +45,7 @@ import Testing
         #expect(
             members == [
                 "max-size": .integer(12), "a": .boolean(true), "b": .boolean(false), "c": .other, "d": .other,
-                "*x_.-": .other, "e": .other,
+                "*x_.-": .bytes([105]), "e": .other,
             ]
         )
         #expect(StructuredField.dictionary("") == [:])
