@@ -21,7 +21,7 @@ extension Client {
     ///     has a `Content-Length` and no coding, and digests are available.
     ///   - limit: the maximum number of bytes. By default the file system is the only limit.
     ///   - query: appended to any query in the path.
-    ///   - headers: take precedence over the chain's defaults.
+    ///   - headers: take precedence over the chain's defaults, except `Accept-Encoding`. `Range` and `If-Range` are refused.
     ///   - context: values that accompany each request. Its `HTTPContext.responseBody` is replaced.
     ///   - progress: called as the content arrives, from any thread. It replaces the context's. A resumed download counts the
     ///     bytes of earlier attempts, and may start over.

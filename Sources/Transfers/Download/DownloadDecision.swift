@@ -57,7 +57,7 @@ enum DownloadDecision: Sendable, Hashable {
             )
         case (416, _?):
             self = .startOver
-        case (let code, _) where code != 200 && code != 203:
+        case (let code, let demand) where !Self.isContent(code, replacing: demand):
             self = .refuse(.unacceptedStatus, reason: "The status \(response.status) has no content to save.")
         case _ where ContentDecoding.isCoded(fields):
             self =
@@ -69,6 +69,12 @@ enum DownloadDecision: Sendable, Hashable {
         default:
             self = .replace(nil)
         }
+    }
+
+    /// Whether the content of a response with this status may become the file. Bytes that are there give way to a 200 or 203 alone: any
+    /// other success may be a report about the request instead of the content.
+    private static func isContent(_ code: Int, replacing demand: RangeDemand?) -> Bool {
+        code == 200 || code == 203 || demand == nil && 200..<300 ~= code && code != 204 && code != 205
     }
 
     /// The range of a partial response (RFC 9110 §15.3.7.1), or `nil` if the response can't continue the bytes: its content isn't

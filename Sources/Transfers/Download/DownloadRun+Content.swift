@@ -95,6 +95,8 @@ extension DownloadRun {
             throw error
         }
         try await part.checkpoint()
+        // The number of bytes in decoded content is known only at its end.
+        if total == nil { progress?(TransferProgress(completed: part.count, total: part.count)) }
     }
 
     private func check(_ length: Int64, upTo end: Int64?) throws {

@@ -62,7 +62,8 @@ struct DownloadRun: Sendable {
         }
         let ranges: [HTTPField.Name] = [.range, .ifRange]
         if let name = ranges.first(where: { request.headerFields.contains($0) }) {
-            throw unsent(.invalidRequest, "A download that resumes sets \(name) itself. Leave the field out.")
+            let message = "This download asks for missing bytes by \(name) itself. Leave the field out."
+            throw unsent(.invalidRequest, message)
         }
         let permissions = try HTTPBody.permissions(ofFileToReplace: file).map { UInt16($0) }
         guard resuming.isAcrossLaunches else {
@@ -121,7 +122,8 @@ extension DownloadRun {
         // The part on disk is the only copy, and its validator is the server's.
         request.context.callShape.mayStore = false
         request.context.downloadProgress = nil
-        if demand != nil || state.avoidsCodings { request.headerFields[.acceptEncoding] = "identity" }
+        // Without the field, even the caller's, the transport asks for codings that it decodes.
+        request.headerFields[.acceptEncoding] = demand != nil || state.avoidsCodings ? "identity" : nil
         demand?.add(to: &request.headerFields)
         let response: HTTPResponse
         do {

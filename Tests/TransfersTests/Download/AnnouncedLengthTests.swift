@@ -27,6 +27,24 @@ import Testing
         #expect(stub.openBodies == 0)
     }
 
+    @Test func progressEndsWithTheTotalOfDecodedContent() async throws {
+        let folder = try TemporaryFolder()
+        let stub = StubTransport { request in
+            if request.headerFields.contains(.acceptEncoding) {
+                let fields: HTTPFields = [.contentEncoding: "gzip", .contentLength: "2"]
+                return HTTPResponse(status: 200, headerFields: fields, body: "zz")
+            }
+            return HTTPResponse(status: 200, body: .oneShot(Chunks(["ab", "cd"])))
+        }
+        let seen = Mutex<[TransferProgress]>([])
+        let file = folder.file("film.mp4")
+        try await makeClient(stub).download("/film.mp4", to: file, resuming: .withinCall) { progress in
+            seen.withLock { $0.append(progress) }
+        }
+        #expect(seen.withLock { $0.map(\.completed) } == [2, 4, 4])
+        #expect(seen.withLock { $0.map(\.total) } == [nil, nil, 4])
+    }
+
     @Test func progressHasTheTotalOfAResponseWithoutAValidator() async throws {
         let folder = try TemporaryFolder()
         let stub = StubTransport { _ in

@@ -106,7 +106,18 @@ import Testing
         }
     }
 
-    @Test(arguments: [201, 202, 204, 205, 304, 404, 416, 503] as [HTTPResponse.Status])
+    @Test(arguments: [201, 202, 203, 226] as [HTTPResponse.Status])
+    func anotherSuccessIsWholeButNeitherContinuedNorInsteadOfTheRest(status: HTTPResponse.Status) {
+        let fields: HTTPFields = [.contentLength: "7", .eTag: "\"1\""]
+        #expect(DownloadDecision(HTTPResponse(status: status, headerFields: fields), to: nil) == .replace(nil))
+        if status == 203 { return }
+        guard case .refuse(.unacceptedStatus, _) = decide(status, fields) else {
+            Issue.record("accepted")
+            return
+        }
+    }
+
+    @Test(arguments: [204, 205, 304, 404, 416, 503] as [HTTPResponse.Status])
     func anotherStatusIsNotTheContent(status: HTTPResponse.Status) {
         let response = HTTPResponse(status: status, headerFields: [.contentLength: "7", .eTag: "\"1\""])
         guard case .refuse(.unacceptedStatus, _) = DownloadDecision(response, to: nil) else {

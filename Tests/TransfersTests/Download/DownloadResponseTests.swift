@@ -56,16 +56,37 @@ import Testing
         #expect(place.content == nil)
     }
 
-    @Test func aCodingThatTheCallerChoseIsNotSaved() async throws {
+    @Test func aCodingThatTheCallerChoseIsLeftToTheTransport() async throws {
         let place = try Destination()
         let stub = coded(from: 0)
-        let error = await #expect(throws: TransferError.self) {
-            try await makeClient(stub)
-                .download("/film", to: place.file, resuming: .withinCall, headers: [.acceptEncoding: "gzip"])
+        try await makeClient(stub)
+            .download("/film", to: place.file, resuming: .withinCall, headers: [.acceptEncoding: "gzip"])
+        #expect(stub.requests.map { $0.headerFields[.acceptEncoding] } == ["identity", nil])
+        #expect(place.content == film)
+    }
+
+    @Test func anotherSuccessIsSavedAsByAPlainDownload() async throws {
+        let place = try Destination()
+        let stub = StubTransport(fallback: RangedFile(film).stub())
+        stub.enqueue(.status(201, headers: [.eTag: "\"0\""], body: "made"))
+        let response = try await makeClient(stub).download("/film", to: place.file, resuming: .bothExtents[1])
+        #expect(response.status == 201)
+        #expect(place.content == Data("made".utf8))
+        #expect(place.names == ["film.mp4"])
+    }
+
+    @Test func aFieldThatTheDownloadSetsIsRefusedForTheRightReason() async throws {
+        let place = try Destination()
+        let error = await #expect(throws: TransportError.self) {
+            try await makeClient(RangedFile(film).stub()).download(
+                "/film",
+                to: place.file,
+                expecting: film.sha256,
+                headers: [.range: "bytes=0-1"]
+            )
         }
-        #expect(error?.code == .invalidResponse)
-        #expect(stub.requests.map { $0.headerFields[.acceptEncoding] } == ["identity", "gzip"])
-        #expect(place.content == nil)
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.message == "This download asks for missing bytes by Range itself. Leave the field out.")
     }
 
     @Test(arguments: [202, 204, 304, 503] as [HTTPResponse.Status])
