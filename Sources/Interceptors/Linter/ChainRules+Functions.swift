@@ -10,6 +10,7 @@ extension ChainRuleDefinition {
         "hidesInner": { $0.outer.hides($0.inner) },
         "hidesOuter": { $0.inner.hides($0.outer) },
         "isUnpartitioned": isUnpartitioned,
+        "hasForeignPartition": hasForeignPartition,
         "isForAnyHost": { match in
             // The part's condition may look at the host.
             if match.inner.parts.count > match.outer.parts.count { match.doubt = .some }
@@ -56,7 +57,6 @@ extension ChainRuleDefinition {
     /// The functions that find faults which aren't an order of two roles.
     static let finders: [String: @Sendable (LintedChain, Fault) -> [Match]] = [
         "unrenewed": unrenewed,
-        "foreignPartitions": foreignPartitions,
         "unfollowedRedirects": { chain, fault in
             chain.elements.contains { $0.has(.followsRedirects) } ? [] : [Match(chain: chain, fault: fault)]
         },
@@ -139,27 +139,23 @@ extension ChainRuleDefinition {
         }
     }
 
-    /// Credentials of a store in shared responses whose partition names the account of another store.
-    @Sendable private static func foreignPartitions(_ chain: LintedChain, _ fault: Fault) -> [Match] {
-        chain.elements.filter { $0.has(.shares) }.flatMap { sharing in
-            chain.elements.compactMap { credential in
-                guard credential.has(.awaitsRenewal), chain.meet(sharing, credential) else { return nil }
-                for partition in chain.elements(outside: sharing, with: .namesPartition)
-                where chain.meet(partition, credential) {
-                    let isSure = partition.namesPartition(of: credential, sharedBy: sharing)
-                    let isForeign = partition.subject != nil && !partition.isOfSameObject(as: credential)
-                    // A condition that isn't an origin may hold for requests with the credential.
-                    if isForeign, isSure || partition.parts.contains(where: { $0.origins == nil }) {
-                        var match = Match(chain: chain, elements: [partition, sharing, credential], fault: fault)
-                        match.doubt = isSure ? .none : .some
-                        match.culprit = credential
-                        return match
-                    }
-                    if isSure { return nil }
-                }
-                return nil
+    /// Whether the partition of shared responses with the credential of a store names the account of another store.
+    @Sendable private static func hasForeignPartition(_ match: inout Match) -> Bool {
+        let isInside = match.inner.has(.awaitsRenewal)
+        let (sharing, credential) = isInside ? (match.outer, match.inner) : (match.inner, match.outer)
+        for partition in match.chain.elements(outside: sharing, with: .namesPartition)
+        where match.chain.meet(partition, credential) {
+            let isSure = partition.namesPartition(of: credential, sharedBy: sharing)
+            let isForeign = partition.subject != nil && !partition.isOfSameObject(as: credential)
+            // A condition that isn't an origin may hold for requests with the credential.
+            if isForeign, isSure || partition.parts.contains(where: { $0.origins == nil }) {
+                match.elements = [partition, sharing, credential]
+                match.doubt = isSure ? .none : .some
+                return true
             }
+            if isSure { return false }
         }
+        return false
     }
 
     /// Whether the inner one of two timeouts can never end a call, because the outer one ends it before.

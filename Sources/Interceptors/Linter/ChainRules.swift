@@ -51,10 +51,11 @@ extension ChainRuleDefinition {
         order shares > identifiesCaller -changesEachTime ! if isUnpartitioned
         write [<2>, <1>], or [.partition(by: …), <1>, <2>], or name the account \
         (request.context.cachePartition = account.id) and acknowledge the rule
-        find foreignPartitions
+        order shares > awaitsRenewal ! if hasForeignPartition
         harm One user gets the response of another: the requests of both have one partition.
         says #1 names the account of another store than #3.
         write .when(.origin(…), [.partition(by: …)]) for each store
+        order awaitsRenewal ! > shares if hasForeignPartition
 
         broken credentialSentToOtherHost order followsRedirects > addsFieldsEverywhere ! if isForAnyHost
         harm A redirect to another host carries the credential to it.
