@@ -126,7 +126,8 @@ public final class StubTransport: Transport {
     ///
     /// A stub that a later one replaced may be unused.
     ///
-    /// - Throws: ``StubVerificationError``, which lists everything that is left over, and where each stub was registered.
+    /// - Throws: an error that lists everything that is left over: stubs in the order of their registration, each with the line
+    ///   where it was registered, then the queue, then requests and bodies. Secrets in URLs are redacted.
     public func verify() throws {
         let problems = state.withLock(\.problems)
         guard problems.isEmpty else { throw StubVerificationError(problems: problems) }
@@ -266,4 +267,11 @@ extension StubTransport {
         sentences.append(offer.isEmpty ? "No stub was registered." : "On offer: " + offer.joined(separator: "; "))
         return TransportError(.noStub, sentences.joined(separator: " "), request: request)
     }
+}
+
+/// Thrown by ``StubTransport/verify()``: everything that is left over, in one error.
+package struct StubVerificationError: Error, CustomStringConvertible {
+    package let problems: [String]
+
+    package var description: String { "StubVerificationError: " + problems.joined(separator: "; ") }
 }

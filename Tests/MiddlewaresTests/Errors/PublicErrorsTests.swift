@@ -77,7 +77,7 @@ import Testing
 
     // These belong to tests, or describe an error.
     private static let notOfACall: Set<String> = [
-        "RecordingError", "StubVerificationError",
+        "RecordingError",
         // The redacted form of an error in a journal.
         "Failure",
     ]
