@@ -4,10 +4,9 @@ internal import Foundation
 internal import InterceptorsCore
 
 /// Makes certificates with OpenSSL.
-struct CertificateMaker {
-    let name: String
-    let validity: Range<Date>?
-    let extensions: [(kind: cossl_number, value: String)]
+enum CertificateMaker {
+    /// A certificate with its key.
+    typealias Made = (certificate: TLSCertificate, key: OpenSSLObject)
 
     static let authority = [
         (COSSL_NID_basic_constraints, "critical,CA:TRUE"),
@@ -32,17 +31,19 @@ struct CertificateMaker {
         TransportError(.unsupported, "OpenSSL can't make it: \(OpenSSLLibrary.takeError()).")
     }
 
-    static func newKey() throws -> OpenSSLObject {
+    /// Makes a key and its certificate, self-signed if there is no issuer.
+    static func make(
+        _ name: String,
+        _ validity: Range<Date>?,
+        _ extensions: [(kind: cossl_number, value: String)],
+        by issuer: Made? = nil
+    ) throws -> Made {
         try OpenSSLLibrary.load()
-        guard let key = cossl_generate_ec_key("P-256") else { throw failure }
-        return OpenSSLObject(key) { cossl_EVP_PKEY_free($0) }
-    }
-
-    /// Makes a certificate, self-signed if there is no issuer.
-    func make(key: OpenSSLObject, issuer: TLSCertificate?, issuerKey: OpenSSLObject) throws -> TLSCertificate {
-        guard let pointer = cossl_X509_new() else { throw Self.failure }
+        guard let newKey = cossl_generate_ec_key("P-256") else { throw failure }
+        let key = OpenSSLObject(newKey) { cossl_EVP_PKEY_free($0) }
+        guard let pointer = cossl_X509_new() else { throw failure }
         let certificate = OpenSSLObject(pointer) { cossl_X509_free($0) }
-        let issuing = issuer.flatMap { OpenSSLObject.certificate($0.der) } ?? certificate
+        let issuing = issuer.flatMap { OpenSSLObject.certificate($0.certificate.der) } ?? certificate
         let start = validity?.lowerBound ?? Date(timeIntervalSinceNow: -3600)
         let end = validity?.upperBound ?? Date(timeIntervalSinceNow: 86400)
         let subject = cossl_X509_get_subject_name(pointer)
@@ -59,15 +60,15 @@ struct CertificateMaker {
         if issuer != nil { all.append((COSSL_NID_authority_key_identifier, "keyid")) }
         for (kind, value) in all {
             guard let made = cossl_make_extension(issuing.pointer, pointer, Int32(kind.rawValue), value) else {
-                throw Self.failure
+                throw failure
             }
             _ = cossl_X509_add_ext(pointer, made, -1)
             cossl_X509_EXTENSION_free(made)
         }
-        guard cossl_X509_sign(pointer, issuerKey.pointer, cossl_EVP_sha256()) > 0,
+        guard cossl_X509_sign(pointer, (issuer?.key ?? key).pointer, cossl_EVP_sha256()) > 0,
             let der = OpenSSLLibrary.encode(certificate, { cossl_i2d_X509($0, $1) })
-        else { throw Self.failure }
-        return try TLSCertificate(der)
+        else { throw failure }
+        return (try TLSCertificate(der), key)
     }
 }
 #endif

@@ -18,29 +18,21 @@ public struct TestAuthority: Sendable {
     /// The certificates sent along with an issued certificate: this authority's and those above it, without the root.
     let issuers: [TLSCertificate]
     private let key: OpenSSLObject
+}
 
+extension TestAuthority {
     /// Creates a self-signed root.
     ///
     /// - Throws: `TransportError` if OpenSSL can't be used.
     public init(name: String = "Test Root", validity: Range<Date>? = nil) throws {
-        let key = try CertificateMaker.newKey()
-        let maker = CertificateMaker(name: name, validity: validity, extensions: CertificateMaker.authority)
-        certificate = try maker.make(key: key, issuer: nil, issuerKey: key)
-        self.key = key
-        issuers = []
-    }
-
-    private init(certificate: TLSCertificate, issuers: [TLSCertificate], key: OpenSSLObject) {
-        self.certificate = certificate
-        self.issuers = issuers
-        self.key = key
+        let (certificate, key) = try CertificateMaker.make(name, validity, CertificateMaker.authority)
+        self.init(certificate: certificate, issuers: [], key: key)
     }
 
     /// Creates an authority below this one.
     public func intermediate(name: String = "Test Intermediate", validity: Range<Date>? = nil) throws -> TestAuthority {
-        let key = try CertificateMaker.newKey()
-        let maker = CertificateMaker(name: name, validity: validity, extensions: CertificateMaker.authority)
-        let certificate = try maker.make(key: key, issuer: self.certificate, issuerKey: self.key)
+        let own = (certificate: certificate, key: key)
+        let (certificate, key) = try CertificateMaker.make(name, validity, CertificateMaker.authority, by: own)
         return TestAuthority(certificate: certificate, issuers: [certificate] + issuers, key: key)
     }
 
@@ -53,25 +45,26 @@ public struct TestAuthority: Sendable {
         for hosts: [String] = ["localhost", "127.0.0.1"],
         validity: Range<Date>? = nil
     ) throws -> TestIdentity {
-        let extensions = CertificateMaker.server(hosts)
-        let maker = CertificateMaker(name: hosts.first ?? "nobody", validity: validity, extensions: extensions)
-        return try issue(maker)
+        try issue(hosts.first ?? "nobody", validity, CertificateMaker.server(hosts))
     }
 
     /// Issues a server certificate with its host in the common name only, which clients must refuse (RFC 9525 §6.3).
     public func issue(commonNameOnly host: String) throws -> TestIdentity {
-        try issue(CertificateMaker(name: host, validity: nil, extensions: CertificateMaker.server([])))
+        try issue(host, nil, CertificateMaker.server([]))
     }
 
     /// Issues a certificate for a client.
     public func issue(client name: String, validity: Range<Date>? = nil) throws -> TestIdentity {
-        try issue(CertificateMaker(name: name, validity: validity, extensions: CertificateMaker.client))
+        try issue(name, validity, CertificateMaker.client)
     }
 
-    private func issue(_ maker: CertificateMaker) throws -> TestIdentity {
-        let key = try CertificateMaker.newKey()
-        let own = try maker.make(key: key, issuer: certificate, issuerKey: self.key)
-        return TestIdentity(chain: [own] + issuers, key: key)
+    private func issue(
+        _ name: String,
+        _ validity: Range<Date>?,
+        _ extensions: [(kind: cossl_number, value: String)]
+    ) throws -> TestIdentity {
+        let (own, newKey) = try CertificateMaker.make(name, validity, extensions, by: (certificate, key))
+        return TestIdentity(chain: [own] + issuers, key: newKey)
     }
 }
 
@@ -81,20 +74,13 @@ public struct TestIdentity: Sendable {
     public let chain: [TLSCertificate]
     let key: OpenSSLObject
 
-    init(chain: [TLSCertificate], key: OpenSSLObject) {
-        self.chain = chain
-        self.key = key
-    }
-
     /// Creates a self-signed server certificate.
     public static func selfSigned(
         for hosts: [String] = ["localhost", "127.0.0.1"],
         validity: Range<Date>? = nil
     ) throws -> Self {
-        let key = try CertificateMaker.newKey()
-        let extensions = CertificateMaker.server(hosts)
-        let maker = CertificateMaker(name: hosts.first ?? "nobody", validity: validity, extensions: extensions)
-        return Self(chain: [try maker.make(key: key, issuer: nil, issuerKey: key)], key: key)
+        let (own, key) = try CertificateMaker.make(hosts.first ?? "nobody", validity, CertificateMaker.server(hosts))
+        return Self(chain: [own], key: key)
     }
 
     /// This identity with further certificates to send along, as a server may send certificates unrelated to its own.
@@ -117,18 +103,8 @@ public struct TestIdentity: Sendable {
         let others = cossl_OPENSSL_sk_new_null()
         defer { cossl_OPENSSL_sk_free(others) }
         for certificate in certificates.dropFirst() { _ = cossl_OPENSSL_sk_push(others, certificate.pointer) }
-        let archive = cossl_PKCS12_create(
-            password,
-            "test",
-            key.pointer,
-            certificates.first?.pointer,
-            others,
-            0,
-            0,
-            0,
-            0,
-            0
-        )
+        let own = certificates.first?.pointer
+        let archive = cossl_PKCS12_create(password, "test", key.pointer, own, others, 0, 0, 0, 0, 0)
         guard let archive else { throw CertificateMaker.failure }
         let owned = OpenSSLObject(archive) { cossl_PKCS12_free($0) }
         guard let der = OpenSSLLibrary.encode(owned, { cossl_i2d_PKCS12($0, $1) }) else {

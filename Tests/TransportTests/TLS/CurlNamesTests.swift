@@ -40,10 +40,8 @@ import Testing
     @Test(arguments: ["email:me@localhost", "URI:https://localhost/", "RID:1.2.3.4"])
     func certificateWhoseAlternativeNamesNameNoHostIsRefused(names: String) async throws {
         let kind = try #require(CertificateMaker.server(["localhost"]).last).0
-        let key = try CertificateMaker.newKey()
-        let extensions = CertificateMaker.server([]) + [(kind, names)]
-        let maker = CertificateMaker(name: "localhost", validity: nil, extensions: extensions)
-        let identity = TestIdentity(chain: [try maker.make(key: key, issuer: nil, issuerKey: key)], key: key)
+        let made = try CertificateMaker.make("localhost", nil, CertificateMaker.server([]) + [(kind, names)])
+        let identity = TestIdentity(chain: [made.certificate], key: made.key)
         let server = try MockServer(tls: identity)
         server.on(nil, "/**", .status(200, body: "hello"))
         let request = HTTPRequest(url: try #require(URL(string: "https://localhost:\(server.port)/")))
