@@ -42,44 +42,44 @@ struct SimulatedCall: Sendable, CustomStringConvertible {
         var path: String
         var page: String?
 
-        func url(_ core: SimulationCore) -> URL {
-            (isElsewhere ? core.otherURL : core.url).appending(path: path)
+        func url(_ world: Simulation.World) -> URL {
+            (isElsewhere ? world.otherURL : world.url).appending(path: path)
                 .appending(queryItems: page.map { [URLQueryItem(name: "page", value: $0)] } ?? [])
         }
     }
 
     /// A random call. Half of the calls resemble an earlier one, so that caches and shared exchanges serve them.
-    init(_ id: Int, _ core: SimulationCore, hasDeadline: Bool, resembling earlier: [Self]) {
+    init(_ id: Int, _ world: Simulation.World, hasDeadline: Bool, resembling earlier: [Self]) {
         self.id = id
-        let model = !earlier.isEmpty && core.chance(50) ? core.oneOf(earlier) : nil
-        method = model?.method ?? core.oneOf([.get, .get, .get, .post, .post, .put, .delete])
-        target = Self.target(id, core, resembling: model?.target)
-        url = target.url(core)
-        let name = core.oneOf(["ada", "bob", nil])
+        let model = !earlier.isEmpty && world.chance(50) ? world.oneOf(earlier) : nil
+        method = model?.method ?? world.oneOf([.get, .get, .get, .post, .post, .put, .delete])
+        target = Self.target(id, world, resembling: model?.target)
+        url = target.url(world)
+        let name = world.oneOf(["ada", "bob", nil])
         let modelName = model.map(\.account) ?? name
-        account = core.followsSignIns ? nil : core.chance(70) ? modelName : name
-        mode = core.chance(50) ? .buffered : model?.mode ?? .streamed
-        reading = core.oneOf([.all, .all, .all, .part, .none])
-        delay = .milliseconds(core.number(in: 0...6_000))
+        account = world.followsSignIns ? nil : world.chance(70) ? modelName : name
+        mode = world.chance(50) ? .buffered : model?.mode ?? .streamed
+        reading = world.oneOf([.all, .all, .all, .part, .none])
+        delay = .milliseconds(world.number(in: 0...6_000))
         // No other event has a time that isn't a whole number of milliseconds, so a cancellation never meets another event.
         cancelled =
-            core.chance(35)
-            ? delay + .milliseconds(core.number(in: 0...6_000)) + .microseconds(core.number(in: 1...999)) : nil
-        deadline = hasDeadline && core.chance(30) ? .milliseconds(core.number(in: 1...15_000)) : nil
+            world.chance(35)
+            ? delay + .milliseconds(world.number(in: 0...6_000)) + .microseconds(world.number(in: 1...999)) : nil
+        deadline = hasDeadline && world.chance(30) ? .milliseconds(world.number(in: 1...15_000)) : nil
         content = method == .post || method == .put ? Self.content(ofCall: id) : Data()
-        body = content.isEmpty ? .empty : Self.body(content, core)
+        body = content.isEmpty ? .empty : Self.body(content, world)
     }
 
-    private static func target(_ id: Int, _ core: SimulationCore, resembling model: Target?) -> Target {
+    private static func target(_ id: Int, _ world: Simulation.World, resembling model: Target?) -> Target {
         var target = Target(
-            isElsewhere: core.chance(10),
-            path: core.oneOf(["/things/1", "/things/1", "/things/\(id)", "/private/2", "/private/2"]),
-            page: core.oneOf([nil, nil, "1", "2"])
+            isElsewhere: world.chance(10),
+            path: world.oneOf(["/things/1", "/things/1", "/things/\(id)", "/private/2", "/private/2"]),
+            page: world.oneOf([nil, nil, "1", "2"])
         )
         guard let model else { return target }
-        if core.chance(85) { target.isElsewhere = model.isElsewhere }
-        if core.chance(85) { target.path = model.path }
-        if core.chance(80) { target.page = model.page }
+        if world.chance(85) { target.isElsewhere = model.isElsewhere }
+        if world.chance(85) { target.path = model.path }
+        if world.chance(80) { target.page = model.page }
         return target
     }
 
@@ -92,20 +92,20 @@ struct SimulatedCall: Sendable, CustomStringConvertible {
         return text.hasPrefix(contentStart) ? Int(text.dropFirst(contentStart.count)) ?? 0 : 0
     }
 
-    private static func body(_ bytes: Data, _ core: SimulationCore) -> HTTPBody {
+    private static func body(_ bytes: Data, _ world: Simulation.World) -> HTTPBody {
         let chunks = { @Sendable in ScriptedStream([Data(bytes.prefix(9)), Data(bytes.dropFirst(9))]).body() }
-        switch core.number(in: 0...2) {
+        switch world.number(in: 0...2) {
         case 0: return HTTPBody(bytes)
         case 1: return .restartable { chunks() }
         default: return chunks()
         }
     }
 
-    func request(_ core: SimulationCore) -> HTTPRequest {
+    func request(_ world: Simulation.World) -> HTTPRequest {
         var request = HTTPRequest(method: method, url: url, body: body)
         request.context.responseBody = mode
         request.context.simulatedCall = id
-        if let account, Origin(url) == core.origin, let token = core.state.withLock(\.valid)[account] {
+        if let account, Origin(url) == world.origin, let token = world.state.withLock(\.valid)[account] {
             request.headerFields[.authorization] = "Bearer \(token)"
         }
         return request

@@ -14,12 +14,8 @@ struct SimulatedExchange: Sendable {
     let accounts: Set<String>
     /// The content of the response.
     var content = Data()
-    var redirect: Redirect?
-
-    struct Redirect {
-        let status: HTTPResponse.Status
-        let target: URL
-    }
+    /// The targets that the response redirects to (RFC 9110 §15.4).
+    var redirectTargets: [Target] = []
 
     /// A method and a URL that a call may ask for.
     struct Target: Hashable {
@@ -42,37 +38,12 @@ struct SimulatedExchange: Sendable {
         let items = URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems ?? []
         return items.filter { $0.name == "page" }.map(\.value)
     }
-
-    /// The targets that a redirect leads to (RFC 9110 §15.4).
-    var redirectTargets: [Target] {
-        guard let redirect else { return [] }
-        let same = Target(method: method, url: redirect.target)
-        if [307, 308].contains(redirect.status.code) { return [same] }
-        return [same, Target(method: .get, url: redirect.target)]
-    }
 }
 
 /// The records of exchanges.
-extension SimulationCore {
+extension Simulation.World {
     static let exchangeField: HTTPField.Name = "X-Simulated-Exchange"
     private static let contentStart = #"{"simulated":""#
-
-    /// Records a new exchange, and returns its number.
-    func record(_ request: HTTPRequest, _ call: Int, _ accounts: Set<String>) -> Int {
-        state.withLock { state in
-            let number = state.exchanges.count + 1
-            state.exchanges.append(
-                SimulatedExchange(
-                    number: number,
-                    call: call,
-                    method: request.method,
-                    url: request.url,
-                    accounts: accounts
-                )
-            )
-            return number
-        }
-    }
 
     func change(exchange number: Int, _ change: (inout SimulatedExchange) -> Void) {
         state.withLock { change(&$0.exchanges[number - 1]) }
@@ -122,7 +93,7 @@ extension SimulationCore {
     func leads(_ call: SimulatedCall, to exchange: SimulatedExchange, as accounts: Set<String>) -> Bool {
         let (exchanges, calls) = state.withLock { ($0.exchanges, $0.calls) }
         let redirects = exchanges.filter { redirect in
-            redirect.redirect != nil
+            !redirect.redirectTargets.isEmpty
                 && (redirect.call == call.id || redirect.method == .get && redirect.accounts.isSubset(of: accounts))
         }
         let resembling = Set(calls.values.filter { $0.method == call.method && $0.url == call.url }.map(\.id))

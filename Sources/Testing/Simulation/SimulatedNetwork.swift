@@ -4,27 +4,27 @@ internal import Synchronization
 
 /// A network whose servers behave at random: they are slow, fail, redirect and reject.
 final class SimulatedNetwork: Transport {
-    let core: SimulationCore
+    let world: Simulation.World
 
-    init(core: SimulationCore) { self.core = core }
+    init(world: Simulation.World) { self.world = world }
 
     func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
         let request = request
         try request.validate()
-        let id = core.call(of: request)
-        core.note("send #\(id) \(request.method) \(request.url.absoluteString)")
-        let number = core.began(request, id)
-        defer { core.state.withLock { $0.running -= 1 } }
+        let id = world.call(of: request)
+        world.note("send #\(id) \(request.method) \(request.url.absoluteString)")
+        let number = world.began(request, id)
+        defer { world.state.withLock { $0.running -= 1 } }
         do {
             let response = try await respond(to: request, id, number)
-            core.note("response to #\(id) \(response.status.code)")
-            core.count("status \(response.status.code)")
-            if Self.leavesUndone(response) { core.state.withLock { $0.acted[number] = nil } }
+            world.note("response to #\(id) \(response.status.code)")
+            world.count("status \(response.status.code)")
+            if Self.leavesUndone(response) { world.state.withLock { $0.acted[number] = nil } }
             return response
         } catch {
             let code = (error as? any HTTPError)?.qualifiedCode ?? "\(type(of: error))"
-            core.note("failure #\(id) \(code)")
-            core.count("failure \(code)")
+            world.note("failure #\(id) \(code)")
+            world.count("failure \(code)")
             throw error
         }
     }
@@ -36,28 +36,28 @@ final class SimulatedNetwork: Transport {
     }
 
     private func respond(to request: HTTPRequest, _ id: Int, _ number: Int) async throws -> HTTPResponse {
-        let isTroubled = core.chance(core.trouble)
-        if isTroubled, core.chance(15) { throw failure(.cannotConnect, request) }
-        core.mayAct(on: request, id, number)
-        if isTroubled, core.chance(10) {
+        let isTroubled = world.chance(world.trouble)
+        if isTroubled, world.chance(15) { throw failure(.cannotConnect, request) }
+        world.mayAct(on: request, id, number)
+        if isTroubled, world.chance(10) {
             // The connection breaks while the body is sent.
             var chunks = request.body.makeAsyncIterator()
             _ = try await chunks.next()
             request.body.discard()
             throw failure(.connectionLost, request)
         }
-        core.check(try await request.body.collect(upTo: Simulation.contentLimit), of: request, number)
+        world.check(try await request.body.collect(upTo: Simulation.contentLimit), of: request, number)
         try await wait(isTroubled: isTroubled, request)
         try Task.checkCancellation()
-        if isTroubled, core.chance(20) {
-            throw failure(core.oneOf([.connectionLost, .timedOut, .truncated]), request)
+        if isTroubled, world.chance(20) {
+            throw failure(world.oneOf([.connectionLost, .timedOut, .truncated]), request)
         }
         var response = head(request, number, isTroubled: isTroubled)
         response.url = request.url
-        response.headerFields[SimulationCore.exchangeField] = core.name(ofExchange: number)
+        response.headerFields[Simulation.World.exchangeField] = world.name(ofExchange: number)
         if response.status != 204 {
-            let content = core.makeContent(of: number)
-            core.change(exchange: number) { $0.content = content }
+            let content = world.makeContent(of: number)
+            world.change(exchange: number) { $0.content = content }
             response.headerFields[.contentType] = "application/json"
             response.headerFields[.contentLength] = "\(content.count)"
             response.body = body(content, for: request)
@@ -67,10 +67,11 @@ final class SimulatedNetwork: Transport {
 
     /// Sometimes a server responds at once, and occasionally it hangs.
     private func wait(isTroubled: Bool, _ request: HTTPRequest) async throws {
-        guard core.chance(85) else { return }
-        let wait: Duration = isTroubled && core.chance(10) ? .seconds(1_000) : .milliseconds(core.number(in: 1...3_000))
+        guard world.chance(85) else { return }
+        let isHanging = isTroubled && world.chance(10)
+        let wait: Duration = isHanging ? .seconds(1_000) : .milliseconds(world.number(in: 1...3_000))
         let limit = idleLimit(of: request)
-        try await core.clock.sleep(for: min(wait, limit))
+        try await world.clock.sleep(for: min(wait, limit))
         if wait > limit { throw failure(.timedOut, request) }
     }
 
@@ -89,37 +90,38 @@ final class SimulatedNetwork: Transport {
 
     private func head(_ request: HTTPRequest, _ number: Int, isTroubled: Bool) -> HTTPResponse {
         var fields = HTTPFields()
-        if core.chance(60) {
-            fields[.cacheControl] = core.oneOf(["max-age=2", "max-age=60", "max-age=60", "no-store", "max-age=0"])
+        if world.chance(60) {
+            fields[.cacheControl] = world.oneOf(["max-age=2", "max-age=60", "max-age=60", "no-store", "max-age=0"])
         }
-        if request.url.path.hasPrefix("/private"), Origin(request.url) == core.origin,
-            !core.isValid(Self.text(of: request))
+        if request.url.path.hasPrefix("/private"), Origin(request.url) == world.origin,
+            !world.isValid(Self.text(of: request))
         {
             fields[.wwwAuthenticate] = "Bearer"
             return HTTPResponse(status: 401, headerFields: fields)
         }
         guard isTroubled else { return HTTPResponse(status: 200, headerFields: fields) }
-        switch core.number(in: 0...5) {
+        switch world.number(in: 0...5) {
         case 0, 1: return redirect(request, number, fields)
         case 2:
-            if core.chance(50) { fields[.retryAfter] = core.oneOf(["0", "1", "99999999999", "soon"]) }
-            return HTTPResponse(status: core.oneOf([429, 503]), headerFields: fields)
+            if world.chance(50) { fields[.retryAfter] = world.oneOf(["0", "1", "99999999999", "soon"]) }
+            return HTTPResponse(status: world.oneOf([429, 503]), headerFields: fields)
         case 3:
             fields[.wwwAuthenticate] = "Bearer"
             return HTTPResponse(status: 401, headerFields: fields)
         default:
-            return HTTPResponse(status: core.oneOf(Self.rarer), headerFields: fields)
+            return HTTPResponse(status: world.oneOf(Self.rarer), headerFields: fields)
         }
     }
 
     /// A redirect to the same origin, another one, or the same host without TLS.
     private func redirect(_ request: HTTPRequest, _ number: Int, _ fields: HTTPFields) -> HTTPResponse {
-        let (url, other) = (core.url.absoluteString, core.otherURL.absoluteString)
-        let target = core.oneOf(["", "", "", "", url, url, other, "http://api.example.com"])
-        let location = target + core.oneOf(["/things/1", "/private/2", "/moved"])
-        let status = core.oneOf([301, 302, 303, 307, 308] as [HTTPResponse.Status])
+        let (url, other) = (world.url.absoluteString, world.otherURL.absoluteString)
+        let target = world.oneOf(["", "", "", "", url, url, other, "http://api.example.com"])
+        let location = target + world.oneOf(["/things/1", "/private/2", "/moved"])
+        let status = world.oneOf([301, 302, 303, 307, 308] as [HTTPResponse.Status])
         if let resolved = URL(string: location, relativeTo: request.url)?.absoluteURL {
-            core.change(exchange: number) { $0.redirect = SimulatedExchange.Redirect(status: status, target: resolved) }
+            let methods = [307, 308].contains(status.code) ? [request.method] : [request.method, .get]
+            world.change(exchange: number) { $0.redirectTargets = methods.map { .init(method: $0, url: resolved) } }
         }
         var fields = fields
         fields[.location] = location
@@ -134,14 +136,14 @@ final class SimulatedNetwork: Transport {
     private func body(_ content: Data, for request: HTTPRequest) -> HTTPBody {
         guard request.context.responseBody.bufferLimit == nil else { return HTTPBody(content) }
         let parts = 3
-        let trouble = core.chance(core.trouble) && core.chance(50) ? trouble(request, in: parts) : nil
-        let stream = ScriptedStream(content, in: parts) { [core] index in
-            if core.chance(30) { try await core.clock.sleep(for: .milliseconds(core.number(in: 1...500))) }
+        let trouble = world.chance(world.trouble) && world.chance(50) ? trouble(request, in: parts) : nil
+        let stream = ScriptedStream(content, in: parts) { [world] index in
+            if world.chance(30) { try await world.clock.sleep(for: .milliseconds(world.number(in: 1...500))) }
             guard let trouble, trouble.index == index else { return }
-            if trouble.stall > .zero { try await core.clock.sleep(for: trouble.stall) }
+            if trouble.stall > .zero { try await world.clock.sleep(for: trouble.stall) }
             if let error = trouble.error { throw error }
         }
-        core.state.withLock { $0.streams.append(stream) }
+        world.state.withLock { $0.streams.append(stream) }
         return stream.body()
     }
 
@@ -149,12 +151,12 @@ final class SimulatedNetwork: Transport {
     private typealias Trouble = (index: Int, stall: Duration, error: TransportError?)
 
     private func trouble(_ request: HTTPRequest, in parts: Int) -> Trouble {
-        let index = core.number(in: 0...parts)
-        guard core.chance(30) else {
-            core.count("broken stream")
-            return (index, .zero, failure(core.oneOf([.truncated, .connectionLost]), request))
+        let index = world.number(in: 0...parts)
+        guard world.chance(30) else {
+            world.count("broken stream")
+            return (index, .zero, failure(world.oneOf([.truncated, .connectionLost]), request))
         }
-        core.count("stalled stream")
+        world.count("stalled stream")
         let (wait, limit) = (Duration.seconds(1_000), idleLimit(of: request))
         return (index, min(wait, limit), wait > limit ? failure(.timedOut, request) : nil)
     }

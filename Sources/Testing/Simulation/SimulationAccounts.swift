@@ -3,16 +3,17 @@ internal import InterceptorsCore
 internal import Synchronization
 
 /// Accounts.
-extension SimulationCore {
+extension Simulation.World {
     /// Whether the chain follows sign-ins, so that calls bring no credentials.
     var followsSignIns: Bool { state.withLock { !$0.onSignIn.isEmpty } }
 
     /// A token that the server accepts from now on, instead of the account's older one.
     func makeToken(of account: String) -> Simulation.Account {
-        let token = "secret-\(account)-\(nextID())-of-\(seed)-end"
-        state.withLock { state in
+        let token = state.withLock { state in
+            let token = "secret-\(account)-\(state.tokens.count + 1)-of-\(seed)-end"
             state.tokens.append((token, account))
             state.valid[account] = token
+            return token
         }
         return Simulation.Account(name: account, token: token)
     }
@@ -25,7 +26,25 @@ extension SimulationCore {
         return rejected
     }
 
-    func onSignIn(_ change: @escaping @Sendable (Simulation.Account?) -> Void) {
+    /// Calls a closure with the account that is signed in, now and after each change; with `nil` when nobody is signed in.
+    ///
+    /// Calls then bring no credentials, because the chain adds them:
+    ///
+    /// ```swift
+    /// let simulation = Simulation(seeds: 1...1_000) { world in
+    ///     let tokens = TokenStore(origins: [world.origin], time: world.time) { rejected in
+    ///         let account = try await world.newToken(insteadOf: rejected?.value)
+    ///         return TokenStore.Token(account.token, account: account.name)
+    ///     }
+    ///     world.onSignIn { account in
+    ///         guard let account else { return tokens.signOut() }
+    ///         tokens.signIn(TokenStore.Token(account.token, account: account.name))
+    ///     }
+    ///     return world.client(interceptors: [.retryOnUnauthorized(tokens), .bearerAuth(tokens)])
+    /// }
+    /// ```
+    /// Accounts change while calls run. The server rejects some of their tokens with 401, and expects a new one.
+    public func onSignIn(_ change: @escaping @Sendable (Simulation.Account?) -> Void) {
         let name: String?
         if let last = state.withLock(\.signIns.last) {
             name = last.account
@@ -58,7 +77,11 @@ extension SimulationCore {
         for change in changes { change(account) }
     }
 
-    func newToken(insteadOf rejected: String?) async throws -> Simulation.Account {
+    /// Asks the server for a new token, which takes time and may fail. The account's older tokens become invalid.
+    ///
+    /// - Parameter rejected: a token of the account; `nil` for the account that is signed in.
+    /// - Throws: an error if the network fails or nobody is signed in; `CancellationError` if the task is cancelled.
+    public func newToken(insteadOf rejected: String?) async throws -> Simulation.Account {
         if let rejected { checkSeed(ofTokensIn: rejected, at: "A request for a new token") }
         let owner = state.withLock { state in
             rejected.map { rejected in state.tokens.first { $0.value == rejected }?.account }

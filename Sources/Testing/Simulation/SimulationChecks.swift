@@ -3,7 +3,7 @@ internal import InterceptorsCore
 internal import Synchronization
 
 /// The checks of each call.
-extension SimulationCore {
+extension Simulation.World {
     func change(_ id: Int, _ change: (inout SimulatedCall?) -> Void) { state.withLock { change(&$0.calls[id]) } }
 
     /// The calls that haven't ended.
@@ -48,7 +48,7 @@ extension SimulationCore {
     private func checkOwner(of exchange: SimulatedExchange, _ call: SimulatedCall, since start: Duration) {
         let permitted = accounts(of: call, since: start)
         for account in exchange.accounts.sorted() where !permitted.contains(account) {
-            let caller = permitted.isEmpty ? "nobody" : permitted.sorted().joined(separator: ", ")
+            let caller = Self.names(permitted)
             violate(.accountsStayApart, "\(call), of \(caller), got a response that was made for \(account).")
         }
         if !leads(call, to: exchange, as: permitted) {
@@ -99,7 +99,7 @@ extension SimulationCore {
 }
 
 /// The checks at the end.
-extension SimulationCore {
+extension Simulation.World {
     func checkCalls() {
         let calls = state.withLock { $0.calls.values.sorted { $0.id < $1.id } }
         for call in calls {
@@ -133,7 +133,7 @@ extension SimulationCore {
     }
 
     func checkRelease() {
-        guard waitingCalls.isEmpty, state.withLock({ $0.networks.contains { $0.network != nil } }) else { return }
+        guard waitingCalls.isEmpty, state.withLock({ $0.networks.contains { $0() } }) else { return }
         violate(.theChainIsReleased, "Something still holds the client's transport when all has ended.")
     }
 }

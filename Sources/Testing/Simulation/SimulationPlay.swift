@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Plays one seed.
 struct SimulationPlay {
-    let core: SimulationCore
+    let world: Simulation.World
     let exceptions: Set<Simulation.Property>
     let patience: RulePatience
     /// Whether to wait for other threads before the time moves, even if none has taken part yet.
@@ -18,17 +18,17 @@ struct SimulationPlay {
         var failure: Simulation.Failure?
         do {
             try await RuleStage.run(
-                seed: UInt64(bitPattern: Int64(core.seed)),
-                clock: core.clock,
+                seed: UInt64(bitPattern: Int64(world.seed)),
+                clock: world.clock,
                 patience: patience,
                 waitsForThreads: waitsForThreads,
                 report: { standstill in
                     report(standstill)
                     return self.failure(queue.value, isBlocked: standstill == .blockedThread) ?? standstill
                 }
-            ) { [core] stage in
+            ) { [world] stage in
                 queue.change { $0 = stage.queue }
-                try await Self.play(core, stage, make)
+                try await Self.play(world, stage, make)
             }
             failure = self.failure(queue.value)
         } catch let error as Simulation.Failure where error.property != .noThreadIsBlocked {
@@ -41,15 +41,15 @@ struct SimulationPlay {
 
     /// The failure by the first broken property that isn't an exception. A blocked thread is never an exception.
     private func failure(_ queue: JobQueue?, isBlocked: Bool = false) -> Simulation.Failure? {
-        let first = core.violations.first {
+        let first = world.state.withLock(\.violations).first {
             isBlocked ? $0.property == .noThreadIsBlocked : !exceptions.contains($0.property)
         }
         return first.map { violation in
             Simulation.Failure(
-                seed: core.seed,
+                seed: world.seed,
                 property: violation.property,
                 observed: violation.text,
-                trace: core.trace,
+                trace: world.trace,
                 otherThreadsCount: queue?.arrivalsCount ?? 0
             )
         }
@@ -57,119 +57,109 @@ struct SimulationPlay {
 
     /// Records the properties that a seed has broken in which nothing goes on, while its calls still wait.
     private func report(_ standstill: RuleStandstill) {
-        let hasCalls = core.state.withLock { !$0.calls.isEmpty }
+        let hasCalls = world.state.withLock { !$0.calls.isEmpty }
         switch standstill {
         case .blockedThread:
-            core.violate(.noThreadIsBlocked, "A job blocks its thread, so that no other task can go on.")
+            world.violate(.noThreadIsBlocked, "A job blocks its thread, so that no other task can go on.")
         case .endless:
-            core.violate(
-                hasCalls && core.waitingCalls.isEmpty ? .timeEnds : .everyCallEnds,
+            world.violate(
+                hasCalls && world.waitingCalls.isEmpty ? .timeEnds : .everyCallEnds,
                 """
                 Jobs or sleeps follow each other without end, or the seed takes longer than \(patience.wholeCheck) in \
                 real time.
                 """
             )
-            core.checkCalls()
-        case .stuck where !hasCalls: core.violate(.everyCallEnds, "The closure that makes the client never ends.")
+            world.checkCalls()
+        case .stuck where !hasCalls: world.violate(.everyCallEnds, "The closure that makes the client never ends.")
         case .stuck:
-            core.checkCalls()
-            core.checkRest()
+            world.checkCalls()
+            world.checkRest()
         }
     }
 
-    private static func play(
-        _ core: SimulationCore,
-        _ stage: RuleStage,
-        _ make: Simulation.Factory
-    ) async throws {
-        try await makeCalls(core, make)
+    private static func play(_ world: Simulation.World, _ stage: RuleStage, _ make: Simulation.Factory) async throws {
+        try await makeCalls(world, make)
         await stage.idle()
-        while let deadline = core.clock.nextDeadline {
-            core.clock.advance(to: deadline)
+        while let deadline = world.clock.nextDeadline {
+            world.clock.advance(to: deadline)
             await stage.idle()
         }
-        core.checkCalls()
-        core.checkRest()
-        core.dropClosures()
+        world.checkCalls()
+        world.checkRest()
+        world.dropClosures()
         await stage.idle()
-        core.checkRelease()
+        world.checkRelease()
     }
 
     /// Makes the client, and returns when all its calls have ended.
-    private static func makeCalls(_ core: SimulationCore, _ make: Simulation.Factory) async throws {
-        let client = try await make(Simulation.World(core: core))
-        if core.state.withLock(\.networks.isEmpty) {
+    private static func makeCalls(_ world: Simulation.World, _ make: Simulation.Factory) async throws {
+        let client = try await make(world)
+        if world.state.withLock(\.networks.isEmpty) {
             throw Simulation.NothingTested(
                 description: """
                     The closure made a client without world.client(interceptors:) and world.network(), so seed \
-                    \(core.seed) tests nothing.
+                    \(world.seed) tests nothing.
                     """
             )
         }
-        let calls = core.makeCalls()
+        let calls = world.makeCalls()
         await withTaskGroup { group in
-            for call in calls { group.addTask { await perform(call, client, core) } }
-            if core.followsSignIns { core.changeAccounts(in: &group) }
+            for call in calls { group.addTask { await perform(call, client, world) } }
+            if world.followsSignIns { world.changeAccounts(in: &group) }
         }
     }
 
     /// Makes a call, and cancels the call when its time has come.
-    private static func perform(_ call: SimulatedCall, _ client: Client, _ core: SimulationCore) async {
+    private static func perform(_ call: SimulatedCall, _ client: Client, _ world: Simulation.World) async {
         await withTaskGroup { group in
             group.addTask {
-                core.ended(call.id, with: await outcome(of: call, client, core))
+                do {
+                    try await world.clock.sleep(for: call.delay)
+                    try await make(call, client, world)
+                    world.ended(call.id, with: nil)
+                } catch {
+                    world.ended(call.id, with: error)
+                }
                 return false
             }
             if let delay = call.cancelled {
-                group.addTask { (try? await core.clock.sleep(for: delay)) != nil }
+                group.addTask { (try? await world.clock.sleep(for: delay)) != nil }
             }
-            if await group.next() == true { core.cancelled(call.id) }
+            if await group.next() == true { world.cancelled(call.id) }
             group.cancelAll()
         }
     }
 
-    /// The error of a call, if it fails.
-    private static func outcome(of call: SimulatedCall, _ client: Client, _ core: SimulationCore) async -> (any Error)?
-    {
-        do {
-            try await core.clock.sleep(for: call.delay)
-            try await make(call, client, core)
-            return nil
-        } catch {
-            return error
-        }
-    }
-
-    private static func make(_ call: SimulatedCall, _ client: Client, _ core: SimulationCore) async throws {
-        var request = call.request(core)
-        let start = core.now
-        core.note("begin #\(call.id)\(call.account.map { " of \($0)" } ?? "")")
-        core.change(call.id) { $0?.began = start }
-        if let limit = call.deadline { core.state.withLock(\.setDeadline)?(&request, limit) }
+    private static func make(_ call: SimulatedCall, _ client: Client, _ world: Simulation.World) async throws {
+        var request = call.request(world)
+        let start = world.now
+        world.note("begin #\(call.id)\(call.account.map { " of \($0)" } ?? "")")
+        world.change(call.id) { $0?.began = start }
+        if let limit = call.deadline { world.state.withLock(\.setDeadline)?(&request, limit) }
         let response: HTTPResponse
         do {
             response = try await client.send(request)
         } catch {
-            core.answered(call.id)
+            world.answered(call.id)
             throw error
         }
-        core.answered(call.id)
-        let exchange = core.check(response, of: call, since: start)
+        world.answered(call.id)
+        let exchange = world.check(response, of: call, since: start)
         switch call.reading {
         case .all:
             let content = try await response.body.collect(upTo: Simulation.contentLimit)
-            core.check(content, isWhole: true, of: call, from: exchange, since: start)
+            world.check(content, isWhole: true, of: call, from: exchange, since: start)
         case .part:
             var chunks = response.body.makeAsyncIterator()
             let chunk = try await chunks.next()
             response.body.discard()
-            core.check(chunk ?? Data(), isWhole: false, of: call, from: exchange, since: start)
+            world.check(chunk ?? Data(), isWhole: false, of: call, from: exchange, since: start)
         case .none: response.body.discard()
         }
     }
 }
 
-extension SimulationCore {
+extension Simulation.World {
     fileprivate func makeCalls() -> [SimulatedCall] {
         let hasDeadlines = state.withLock { $0.setDeadline != nil }
         var calls: [SimulatedCall] = []

@@ -3,7 +3,7 @@ internal import InterceptorsCore
 internal import Synchronization
 
 /// The records of requests.
-extension SimulationCore {
+extension Simulation.World {
     /// The call of a request: by its context or, if the chain has lost that, by its content or its target; 0 if unknown.
     func call(of request: HTTPRequest) -> Int {
         let known = request.context.simulatedCall
@@ -20,26 +20,29 @@ extension SimulationCore {
     func began(_ request: HTTPRequest, _ id: Int) -> Int {
         let text = SimulatedNetwork.text(of: request)
         let sent = accounts(in: text)
-        let wasSent = state.withLock { $0.exchanges.contains { $0.call == id } }
-        let number = record(request, id, sent)
-        let call = state.withLock { state in
+        let (number, wasSent, call) = state.withLock { state in
+            let (number, wasSent) = (state.exchanges.count + 1, state.exchanges.contains { $0.call == id })
+            let (method, url) = (request.method, request.url)
+            state.exchanges.append(.init(number: number, call: id, method: method, url: url, accounts: sent))
             state.running += 1
-            return state.calls[id]
+            return (number, wasSent, state.calls[id])
         }
         checkSeed(ofTokensIn: text, at: "A request")
         if !sent.isEmpty, Origin(request.url) != origin {
-            let names = sent.sorted().joined(separator: ", ")
             let place = Origin(request.url)?.description ?? "no origin"
-            violate(.secretsStayAtTheirOrigin, "The credential of \(names) was sent to \(place).")
+            violate(.secretsStayAtTheirOrigin, "The credential of \(Self.names(sent)) was sent to \(place).")
         }
         guard let call else { return number }
         if !request.body.isReadable {
             violate(.aOneShotBodyIsSentOnce, "The one-shot body of \(call) was sent again.")
         }
-        if let account = call.account, let other = sent.sorted().first(where: { $0 != account }) {
-            violate(.accountsStayApart, "\(call), of \(account), was sent with the credential of \(other).")
+        if followsSignIns ? call.began != nil : call.account != nil {
+            let permitted = accounts(of: call, since: call.began ?? .zero)
+            if let other = sent.subtracting(permitted).min() {
+                let caller = Self.names(permitted)
+                violate(.accountsStayApart, "\(call), of \(caller), was sent with the credential of \(other).")
+            }
         }
-        checkSignIns(call, sent)
         // Another call may share the exchange, and go on.
         if wasSent, call.cancelledAt != nil, Task.isCancelled {
             violate(.cancellationEndsACall, "\(call) was cancelled, and sent again after that.")
@@ -47,13 +50,8 @@ extension SimulationCore {
         return number
     }
 
-    /// Checks the credentials that the chain adds.
-    private func checkSignIns(_ call: SimulatedCall, _ sent: Set<String>) {
-        guard followsSignIns, let start = call.began else { return }
-        let permitted = accounts(of: call, since: start)
-        guard let other = sent.sorted().first(where: { !permitted.contains($0) }) else { return }
-        let caller = permitted.isEmpty ? "nobody" : permitted.sorted().joined(separator: ", ")
-        violate(.accountsStayApart, "\(call), of \(caller), was sent with the credential of \(other).")
+    static func names(_ accounts: Set<String>) -> String {
+        accounts.isEmpty ? "nobody" : accounts.sorted().joined(separator: ", ")
     }
 
     /// Checks and records that a server may act on a request.
