@@ -4,13 +4,7 @@ internal import InterceptorsMiddlewares
 // Tasks at the same time.
 extension CacheStoreConformance {
     static let concurrencyLaws: [Law] = [
-        Law(
-            "concurrentWritersOfAKeyLeaveOneWholeEntry",
-            expected: "Writers of a key at the same time must leave one entry with the body of one of them.",
-            harm: "Otherwise two screens that load the same file leave a mixture of both downloads.",
-            repair: "Give each writer a place of its bytes, and make the commit one step.",
-            seeds: 8
-        ) { bench in
+        Law("concurrentWritersOfAKeyLeaveOneWholeEntry", repair: "Make the commit one step.", seeds: 8) { bench in
             let key = try bench.key("a")
             try await atOnce(16) { try await bench.put(Data(repeating: UInt8($0), count: 70_000 + $0), key) }
             let bytes = try await bench.bytes(try await bench.only(key))
@@ -19,9 +13,6 @@ extension CacheStoreConformance {
         },
         Law(
             "commitAndInvalidationExcludeEachOther",
-            expected:
-                "A commit and an invalidation at the same time must leave no entry requested before the invalidation.",
-            harm: "Otherwise the program sometimes shows data from before the user's own change.",
             repair: "Ask the closure and make the entry visible under one lock, without an await between them.",
             seeds: 8
         ) { bench in
@@ -45,11 +36,7 @@ extension CacheStoreConformance {
         },
         Law(
             "writeThatHasReturnedIsSeenByEveryLaterLookup",
-            expected:
-                "After commit(if:) has returned true, each later lookup must find an entry, also among other writers.",
-            harm: "Otherwise a page that was just loaded is loaded again, and offline it is missing.",
-            repair:
-                "Return from commit(if:) only when the entry is visible, and don't join commits that are in progress.",
+            repair: "Return from commit(if:) only when the entry is visible, and don't join commits in progress.",
             seeds: 8
         ) { bench in
             let key = try bench.key("a")
@@ -58,14 +45,7 @@ extension CacheStoreConformance {
                 try expect(try await bench.entries(key).count, is: 1, "The number of entries after a commit")
             }
         },
-        Law(
-            "replacingIsSeenAsOneStep",
-            expected:
-                "While an entry is replaced, each lookup must find the old entry or the new one, never none or both.",
-            harm: "Otherwise requests go to the server for no reason, or find two answers.",
-            repair: "Remove the old entry and add the new one under one lock, or by renaming one file.",
-            seeds: 8
-        ) { bench in
+        Law("replacingIsSeenAsOneStep", repair: "Replace under one lock, or by renaming one file.", seeds: 8) { bench in
             let key = try bench.key("a")
             @Sendable func put(_ version: Int) async throws {
                 let response = bench.response(fields: ["X-Version": "\(version)"])
@@ -90,8 +70,6 @@ extension CacheStoreConformance {
         },
         Law(
             "updateAndReplacementExcludeEachOther",
-            expected: "An update of an entry that is replaced at the same time must not change the new entry.",
-            harm: "Otherwise a new response gets the fields of an old one, such as its validators.",
             repair: "Find the entry and change it under the lock of the commit, without an await between them.",
             seeds: 8
         ) { bench in
@@ -108,13 +86,7 @@ extension CacheStoreConformance {
                 try expect(try await bench.bodies(key), is: ["new"], "The bodies")
             }
         },
-        Law(
-            "bodiesOfWritersAtTheSameTimeStayApart",
-            expected: "Writers of different keys at the same time must each store their bytes.",
-            harm: "Otherwise a picture is stored as a document.",
-            repair: "Keep the bytes that have arrived in the writer, not in the store.",
-            seeds: 8
-        ) { bench in
+        Law("bodiesOfWritersAtTheSameTimeStayApart", repair: "Keep the bytes in their writer.", seeds: 8) { bench in
             try await atOnce(8) { number in
                 let key = try bench.key("\(number)")
                 let writer = try await bench.store.write(bench.response(), for: key, replacing: [], length: nil)

@@ -13,7 +13,7 @@ public import InterceptorsMiddlewares
 /// ```
 /// A rule stores at most 2 MB, so give the store more room. A store that drops entries keeps its promises, but fails these rules.
 ///
-/// A failed check says what the store did, what was expected, why it matters, and the usual repair.
+/// A failed check says what the store did, and the usual repair.
 ///
 /// ## Stores on disk
 /// ``crashRules`` check a store whose entries outlive the process: killed processes, damaged files, and several stores over one

@@ -9,7 +9,7 @@ struct LoggedStore: CacheStore {
     var arrivals: CacheArrivals { base.arrivals }
 
     func snapshot(of key: CacheKey) async throws -> CacheSnapshot {
-        var snapshot = try await log.waiting(for: "snapshot(of:)") { try await base.snapshot(of: key) }
+        var snapshot = try await log.waiting { try await base.snapshot(of: key) }
         snapshot.entries = snapshot.entries.map { entry in
             CacheEntry(id: entry.id, response: entry.response, length: entry.length) { range in
                 let body = try await log.waiting(for: "the body of an entry") { try await entry.body(range) }
@@ -29,49 +29,41 @@ struct LoggedStore: CacheStore {
         replacing entries: [CacheEntry.ID],
         length: Int64?
     ) async throws -> any CacheWriter {
-        let writer = try await log.waiting(for: "write(_:for:replacing:length:)") {
+        let writer = try await log.waiting {
             try await base.write(response, for: key, replacing: entries, length: length)
         }
         return LoggedWriter(base: writer, log: log)
     }
 
     func update(_ entry: CacheEntry.ID, of key: CacheKey, to response: CachedResponse) async throws {
-        try await log.waiting(for: "update(_:of:to:)") { try await base.update(entry, of: key, to: response) }
+        try await log.waiting { try await base.update(entry, of: key, to: response) }
     }
 
     func remove(_ entries: [CacheEntry.ID], of key: CacheKey) async throws {
-        try await log.waiting(for: "remove(_:of:)") { try await base.remove(entries, of: key) }
+        try await log.waiting { try await base.remove(entries, of: key) }
     }
 
-    func removeAll(of key: CacheKey) async throws {
-        try await log.waiting(for: "removeAll(of:)") { try await base.removeAll(of: key) }
-    }
+    func removeAll(of key: CacheKey) async throws { try await log.waiting { try await base.removeAll(of: key) } }
 
     func removeAll(where isRemoved: @Sendable (CacheEntrySummary) -> Bool) async throws {
-        try await log.waiting(for: "removeAll(where:)") { try await base.removeAll(where: isRemoved) }
+        try await log.waiting { try await base.removeAll(where: isRemoved) }
     }
 
-    func removeAll() async throws { try await log.waiting(for: "removeAll()") { try await base.removeAll() } }
+    func removeAll() async throws { try await log.waiting { try await base.removeAll() } }
 
-    func listing() async throws -> [CacheEntrySummary] {
-        try await log.waiting(for: "listing()") { try await base.listing() }
-    }
+    func listing() async throws -> [CacheEntrySummary] { try await log.waiting { try await base.listing() } }
 
-    func digestKey() async throws -> Data {
-        try await log.waiting(for: "digestKey()") { try await base.digestKey() }
-    }
+    func digestKey() async throws -> Data { try await log.waiting { try await base.digestKey() } }
 }
 
 private struct LoggedWriter: CacheWriter {
     let base: any CacheWriter
     let log: WaitLog
 
-    func append(_ chunk: Data) async throws {
-        try await log.waiting(for: "append(_:)") { try await base.append(chunk) }
-    }
+    func append(_ chunk: Data) async throws { try await log.waiting { try await base.append(chunk) } }
 
     func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
-        try await log.waiting(for: "commit(if:)") { try await base.commit(if: isWanted) }
+        try await log.waiting { try await base.commit(if: isWanted) }
     }
 
     func abandon() {

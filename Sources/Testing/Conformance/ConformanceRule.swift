@@ -26,7 +26,7 @@ public struct ConformanceRule<Factory: Sendable>: Sendable, Hashable, CustomStri
     ///   - patience: how long nothing may happen before the check fails. By default 10 s, and 3 s for an interceptor. A subject
     ///     that keeps its promises never makes the check wait that long.
     ///   - make: creates the subject. A check may create several.
-    /// - Throws: an error that says what the subject did, what was expected, why, and the usual repair. A rule of an interceptor
+    /// - Throws: an error that says what the subject did, and the usual repair. A rule of an interceptor
     ///   throws another error if the runtime doesn't let a program order its tasks. Rethrows errors of `make`.
     public func check(patience: Duration? = nil, _ make: Factory) async throws {
         var waits = self.patience
@@ -63,13 +63,10 @@ public struct ConformanceRule<Factory: Sendable>: Sendable, Hashable, CustomStri
     public var description: String { name }
 }
 
-/// The text of a rule. Each property but the name is a sentence.
+/// The text of a rule.
 struct RuleText: Sendable {
     let name: String
-    let expected: String
-    /// Why it matters to the program's users.
-    let harm: String
-    /// The usual repair.
+    /// The usual repair, as a sentence.
     let repair: String
 }
 
@@ -90,14 +87,12 @@ struct ConformanceLaw<Bench: ConformanceBench>: Sendable {
 
     init(
         _ name: String,
-        expected: String,
-        harm: String,
         repair: String,
         seeds: UInt64? = nil,
         for scope: Bench.Scope = Bench.everySubject,
         _ body: @escaping @Sendable (Bench) async throws -> Void
     ) {
-        text = RuleText(name: name, expected: expected, harm: harm, repair: repair)
+        text = RuleText(name: name, repair: repair)
         self.seeds = seeds
         self.scope = scope
         self.body = body
@@ -113,13 +108,17 @@ struct RuleFailure: Error, Sendable, CustomStringConvertible {
     var seed: UInt64?
 
     var description: String {
-        "\(rule.name): \(observed) \(rule.expected) \(rule.harm) \(rule.repair)" + (seed.map { " (seed \($0))" } ?? "")
+        "\(rule.name): \(observed) \(rule.repair)" + (seed.map { " (seed \($0))" } ?? "")
     }
 }
 
 /// The reason why a check fails, as a sentence.
 struct RuleObservation: Error, Sendable, CustomStringConvertible {
     let description: String
+    /// The rule that is broken, if not the one that is checked.
+    let rule: String?
+
+    init(_ description: String, as rule: String? = nil) { (self.description, self.rule) = (description, rule) }
 }
 
 /// An error of the author's closure, which a check rethrows.
@@ -182,7 +181,7 @@ func expect<Value: Equatable>(_ value: Value, isNot other: Value, _ subject: Str
 }
 
 func expect(_ condition: Bool, _ observed: @autoclosure () -> String) throws {
-    if !condition { throw RuleObservation(description: observed()) }
+    if !condition { throw RuleObservation(observed()) }
 }
 
 private func shown<Value>(_ value: Value) -> String {

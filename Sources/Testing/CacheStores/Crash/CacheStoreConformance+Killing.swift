@@ -6,12 +6,7 @@ extension CacheStoreConformance {
     static let killLaws: [CrashLaw] = [
         CrashLaw(
             "aKillLeavesTheOldEntryTheNewOneOrNone",
-            expected:
-                "After a kill between two calls, or within one, which has changed some of its files, the store must serve whole entries only, and none that were removed.",
-            harm:
-                "Otherwise the program shows half of a file, or data that the user deleted, after its next start.",
-            repair:
-                "Write each body to a file whose name is never used twice, and make the body visible by renaming one record with its length and checksum."
+            repair: "Write each body to a new file, and make it visible by renaming one record with its checksum."
         ) { bench in
             let moments = try await CrashScript.run(bench)
             for moment in moments {

@@ -6,10 +6,6 @@ extension CacheStoreConformance {
     static let removedFileLaws: [CrashLaw] = [
         CrashLaw(
             "fileRemovedUnderAnOpenStoreIsAMiss",
-            expected:
-                "If a file is removed while the store is open, its entries must be misses, and the store must go on.",
-            harm:
-                "Otherwise the system, which may empty a folder of caches at any time, breaks the running program.",
             repair: "Treat a missing file as a miss, and make missing files and folders again when you write."
         ) { bench in
             guard let last = try await CrashScript.run(bench).last else { return }
@@ -43,10 +39,7 @@ extension CacheStoreConformance {
     static let descriptorLaws: [CrashLaw] = [
         CrashLaw(
             "noFileStaysOpen",
-            expected: "Files that were opened for a lookup, a body or a writer must be closed after it.",
-            harm: "Otherwise the process runs out of descriptors, and can open no connection either.",
-            repair:
-                "Close with defer on the next line, at the end of a body and when it is discarded, and in abandon()."
+            repair: "Close with defer on the next line, at a body's end, when it is discarded, and in abandon()."
         ) { bench in
             let folder = try bench.scratch.folder()
             let store = try await bench.store(over: folder)
@@ -60,9 +53,7 @@ extension CacheStoreConformance {
                 count = descriptors(in: folder) - before
                 guard count >= round * cycles else { return }
             }
-            throw RuleObservation(
-                description: "After \(3 * cycles) bodies were written and read, \(count) more files were open."
-            )
+            throw RuleObservation("After \(3 * cycles) bodies were written and read, \(count) more files were open.")
         }
     ]
 

@@ -4,12 +4,7 @@ internal import InterceptorsMiddlewares
 // Stores that are opened again.
 extension CacheStoreConformance {
     static let reopeningLaws: [CrashLaw] = [
-        CrashLaw(
-            "entriesOutliveTheStore",
-            expected: "A store opened over the folder must serve the entries that an earlier store committed.",
-            harm: "Otherwise each start of the program loads everything again, and shows nothing offline.",
-            repair: "Write each entry to its file before commit(if:) returns."
-        ) { bench in
+        CrashLaw("entriesOutliveTheStore", repair: "Write an entry's file before commit(if:) returns.") { bench in
             let folder = try bench.scratch.folder()
             let key = try await put("old", over: folder, bench)
             let later = try await bench.store(over: folder)
@@ -17,14 +12,7 @@ extension CacheStoreConformance {
             try expect(entry.response, is: CrashScript.response("old"), "The response")
             try expect(try await later.bytes(entry), is: CrashScript.body("old", 150_000), "The body")
         },
-        CrashLaw(
-            "digestKeyOutlivesTheStore",
-            expected:
-                "A store opened over the folder or a copy must return the digestKey() of the earlier store, and another folder"
-                + " has another key.",
-            harm: "Otherwise no entry of a signed-in user is found after a start, and they fill the disk.",
-            repair: "Keep the key in a file with the entries."
-        ) { bench in
+        CrashLaw("digestKeyOutlivesTheStore", repair: "Keep the key in a file with the entries.") { bench in
             let folder = try bench.scratch.folder()
             let key = try await bench.store(over: folder).store.digestKey()
             try expect(try await bench.store(over: folder).store.digestKey(), is: key, "The key")
@@ -34,12 +22,7 @@ extension CacheStoreConformance {
             let other = try bench.scratch.folder()
             try expect(try await bench.store(over: other).store.digestKey(), isNot: key, "The key in another folder")
         },
-        CrashLaw(
-            "removedContentIsOffTheDisk",
-            expected: "After removeAll(), no file may contain a removed body.",
-            harm: "Otherwise data of a person who signed out stays readable on the device.",
-            repair: "Remove or overwrite the files of removed and abandoned bodies."
-        ) { bench in
+        CrashLaw("removedContentIsOffTheDisk", repair: "Remove the files of removed and abandoned bodies.") { bench in
             let folder = try bench.scratch.folder()
             for version in ["old", "new"] { _ = try await put(version, over: folder, bench) }
             let store = try await bench.store(over: folder)
@@ -49,9 +32,7 @@ extension CacheStoreConformance {
             for version in ["old", "new", "short"] {
                 let text = CrashScript.body(version, 60)
                 for path in image.files where image.bytes(path)?.range(of: text) != nil {
-                    throw RuleObservation(
-                        description: "After removeAll(), \(path) still contained the body of \(version)."
-                    )
+                    throw RuleObservation("After removeAll(), \(path) still contained the body of \(version).")
                 }
             }
         },

@@ -6,9 +6,6 @@ extension CacheStoreConformance {
     static let sharingLaws: [CrashLaw] = [
         CrashLaw(
             "writeThatHasReturnedIsSeenByEveryStore",
-            expected:
-                "Each store over a folder must see commits and removals of the others as soon as they have returned.",
-            harm: "Otherwise an app shows data that its extension has replaced or removed.",
             repair: "Read the record at each lookup, or test whether it changed before you use what is in memory."
         ) { bench in
             let folder = try bench.scratch.folder()
@@ -21,13 +18,7 @@ extension CacheStoreConformance {
             try await one.store.removeAll(of: key)
             try expect(try await other.bodies(key), is: [], "The bodies after removeAll(of:) of the other store")
         },
-        CrashLaw(
-            "invalidationInOneStoreKeepsOutResponsesOfAnother",
-            expected:
-                "An invalidation or a clear through one store must change the generation that the others see.",
-            harm: "Otherwise an app's extension brings back what the app has removed.",
-            repair: "Keep the generations in a file of the folder."
-        ) { bench in
+        CrashLaw("invalidationInOneStoreKeepsOutResponsesOfAnother", repair: "Keep generations in a file.") { bench in
             let folder = try bench.scratch.folder()
             let (one, other) = (try await bench.store(over: folder), try await bench.store(over: folder))
             let key = try one.key("a")
@@ -44,13 +35,7 @@ extension CacheStoreConformance {
                 try expect(try await one.entries(key).count, is: 0, "The number of entries")
             }
         },
-        CrashLaw(
-            "writersOfSeveralStoresLeaveOneWholeEntry",
-            expected:
-                "Writers of several stores at the same time must leave one entry with the body of one of them.",
-            harm: "Otherwise an app and its extension that load the same file leave a mixture.",
-            repair: "Hold a lock of the file system, such as flock, during a commit."
-        ) { bench in
+        CrashLaw("writersOfSeveralStoresLeaveOneWholeEntry", repair: "Hold a file lock during a commit.") { bench in
             let folder = try bench.scratch.folder()
             var stores: [Bench] = []
             for _ in 0..<4 { stores.append(try await bench.store(over: folder)) }

@@ -60,10 +60,10 @@ extension CacheStoreConformance.CrashBench {
             for (key, versions) in content.sorted(by: { $0.key.url < $1.key.url }) {
                 let served = try await served(bench, key, state)
                 if let wrong = served.subtracting(versions).first {
-                    throw RuleObservation(description: "\(state), the store served \(Self.name(wrong)) for \(key).")
+                    throw RuleObservation("\(state), the store served \(Self.name(wrong)) for \(key).")
                 }
                 if isComplete, served != versions {
-                    throw RuleObservation(description: "\(state), the store no longer served an entry for \(key).")
+                    throw RuleObservation("\(state), the store no longer served an entry for \(key).")
                 }
                 try await checkWrite(bench, key, state)
             }
@@ -72,9 +72,9 @@ extension CacheStoreConformance.CrashBench {
         } catch  where mayFail {
             // The folder isn't one that the store can use, and the store says so.
         } catch let error as FactoryError {
-            throw RuleObservation(description: "\(state), opening the store threw \(error.error).")
+            throw RuleObservation("\(state), opening the store threw \(error.error).")
         } catch {
-            throw RuleObservation(description: "\(state), the store threw \(error).")
+            throw RuleObservation("\(state), the store threw \(error).")
         }
     }
 
@@ -105,9 +105,7 @@ extension CacheStoreConformance.CrashBench {
         try await bench.store.remove(Array(damaged), of: key)
         let remaining = Set(try await entries(bench, key).map(\.id))
         guard damaged.isDisjoint(with: remaining) else {
-            throw RuleObservation(
-                description: "\(state), the store kept an entry for \(key) that was damaged and removed."
-            )
+            throw RuleObservation("\(state), the store kept an entry for \(key) that was damaged and removed.")
         }
         return served
     }
@@ -127,6 +125,35 @@ extension CacheStoreConformance.CrashBench {
         for entry in try await bench.entries(key) where entry.response == response {
             if try await bench.bytes(entry) == body { return }
         }
-        throw RuleObservation(description: "\(state), the store didn't serve a response stored since then.")
+        throw RuleObservation("\(state), the store didn't serve a response stored since then.")
     }
+}
+
+/// The folder of a check, removed at its end.
+struct ScratchFolder: Sendable {
+    private let url: URL
+
+    init() throws {
+        let name = "store-conformance-\(UUID().uuidString)"
+        url = FileManager.default.temporaryDirectory.resolvingSymlinksInPath().appending(path: name)
+        try Self.make(url)
+    }
+
+    /// Makes an empty folder in this one.
+    func folder() throws -> URL {
+        let folder = url.appending(path: UUID().uuidString)
+        try Self.make(folder)
+        return folder
+    }
+
+    private static func make(_ folder: URL) throws {
+        try FileManager.default.createDirectory(
+            at: folder,
+            withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700]
+        )
+    }
+
+    // The system's temporary folder may keep what can't be removed.
+    func remove() { try? FileManager.default.removeItem(at: url) }
 }

@@ -37,7 +37,7 @@ extension InterceptorConformance {
 
         /// Throws if the content of the call had no end.
         func throwFailure() throws {
-            if case .failure(let failure as RuleFailure)? = result { throw failure }
+            if case .failure(let failure as RuleObservation)? = result { throw failure }
         }
 
         /// The response, or the error.
@@ -148,19 +148,11 @@ extension InterceptorConformance.Bench {
         mode: ResponseBodyMode = .buffered
     ) throws -> HTTPRequest {
         guard let url = URL(string: "\(scheme)://\(host)\(path)") else {
-            throw fail("The check's path \(path) is wrong.")
+            throw RuleObservation("The check's path \(path) is wrong.")
         }
         var request = HTTPRequest(method: method, url: url, headerFields: fields, body: body)
         request.context.responseBody = mode
         return request
-    }
-
-    func fail(_ observed: String, as name: String? = nil) -> RuleFailure {
-        log.failure(observed, as: name)
-    }
-
-    func expect(_ condition: Bool, _ observed: @autoclosure () -> String) throws {
-        if !condition { throw fail(observed()) }
     }
 
     /// Starts a call in a task of the check.
@@ -211,7 +203,116 @@ extension InterceptorConformance.Bench {
         do {
             return try await send(request, through: interceptors)
         } catch {
-            throw fail("A call that the server answered with 200 failed: \(error).", as: "theResponseComesBack")
+            throw RuleObservation("A call that got a 200 failed: \(error).", as: "theResponseComesBack")
         }
+    }
+}
+
+extension InterceptorConformance.Bench {
+    /// More chunks than any content of a check has.
+    private var mostChunks: Int { 100_000 + content.count }
+    /// More bytes than a decoder makes of the check's content.
+    private var mostBytes: Int { 64 << 20 + 64 * content.count }
+
+    /// Reads content to its end.
+    ///
+    /// - Throws: the error of the content. If the content goes on and on, a failure that says so.
+    @discardableResult
+    func readToEnd(_ body: HTTPBody) async throws -> Data {
+        var iterator = body.makeAsyncIterator()
+        return try await readToEnd(&iterator)
+    }
+
+    /// As the other method, and leaves the iterator at the end.
+    @discardableResult
+    func readToEnd(_ iterator: inout HTTPBody.AsyncIterator) async throws -> Data {
+        var (bytes, count) = (Data(), 0)
+        while let chunk = try await iterator.next() {
+            bytes.append(chunk)
+            count += 1
+            guard count > mostChunks || bytes.count > mostBytes else { continue }
+            throw RuleObservation(
+                "The reader got \(count) chunks with \(bytes.count) bytes, and no end.",
+                as: InterceptorConformance.CallLog.endOfStream
+            )
+        }
+        return bytes
+    }
+
+    /// Reads content to its end, or to its error. Throws only if the content has no end.
+    func drain(_ body: HTTPBody) async throws {
+        try await log.whileReading {
+            do { try await readToEnd(body) } catch  where !(error is RuleObservation) {
+                // Another rule is about the errors of streams.
+            }
+        }
+    }
+
+    /// Reads the content of a good response to its end.
+    func read(_ response: HTTPResponse) async throws -> Data {
+        try await reading { try await readToEnd(response.body) }
+    }
+
+    /// Calls a closure that reads the content of a good response.
+    func reading<Value>(_ read: () async throws -> Value) async throws -> Value {
+        do {
+            return try await log.whileReading(read)
+        } catch  where !(error is RuleObservation) {
+            throw RuleObservation("Reading a good response failed: \(error).", as: "theContentComesBack")
+        }
+    }
+}
+
+extension InterceptorConformance.Law {
+    /// Checks an interceptor, once for each seed.
+    func check(
+        _ roles: Placement,
+        answering content: HTTPBody?,
+        patience: RulePatience,
+        _ make: @escaping InterceptorConformance.Factory
+    ) async throws {
+        let bytes = try await (content ?? InterceptorConformance.usualContent).collect(upTo: 16 << 20)
+        for seed in 1...(seeds ?? 1) {
+            let clock = ManualClock()
+            let world = try InterceptorConformance.World(clock: clock, seed: seed)
+            let log = InterceptorConformance.CallLog(rule: text, seed: seed)
+            // The closure may hold the world, which holds the closure.
+            defer { world.deadlines.change { $0 = nil } }
+            try await RuleStage.run(seed: seed, clock: clock, patience: patience, report: log.failure) { stage in
+                let bench = InterceptorConformance.Bench(
+                    log: log,
+                    roles: roles,
+                    world: world,
+                    stage: stage,
+                    content: bytes,
+                    make: make,
+                    interceptor: try make(world),
+                    server: ScriptedServer(content: bytes)
+                )
+                // The first call shows whether other threads take part, and pays for what is made only once.
+                try? await bench.fresh().send(bench.request()).body.discard()
+                log.forgetCalls()
+                do {
+                    try await body(bench)
+                } catch let observation as RuleObservation {
+                    throw log.failure(observation.description, as: observation.rule)
+                }
+            }
+        }
+    }
+}
+
+extension InterceptorConformance {
+    fileprivate static let usualContent = HTTPBody(
+        #"{"id":42,"name":"Ada","films":[1,2,3],"note":"\#(String(repeating: "The quick brown fox. ", count: 40))"}"#
+    )
+}
+
+extension InterceptorConformance.World {
+    init(clock: ManualClock, seed: UInt64) throws {
+        guard let origin = URL(string: "https://api.example.com").flatMap({ Origin($0) }) else {
+            throw TransportError(.unsupportedURL, "The check's URL is wrong.")
+        }
+        self.init(clock: clock, time: .manual(clock, seed: seed), origin: origin, secret: "world-secret-4711")
     }
 }

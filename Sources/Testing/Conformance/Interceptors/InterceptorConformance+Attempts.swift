@@ -5,9 +5,6 @@ extension InterceptorConformance {
     static let attemptLaws: [Law] = [
         Law(
             "eachAttemptIsTheSameRequest",
-            expected:
-                "Each attempt must pass on the method, the content, the context and the fields that the first one had.",
-            harm: "Otherwise the server may act on something else than the user wanted, or on an order twice.",
             repair: "Keep the request as it came, and call next with it again; change only what the role is about.",
             for: { $0.includes(.resends) }
         ) { bench in
@@ -16,14 +13,12 @@ extension InterceptorConformance {
                     let fresh = try bench.fresh()
                     let marks = try await Attempts.make(fresh, answer, method)
                     guard let difference = try await Attempts.difference(fresh.server.arrivals, marks) else { continue }
-                    throw fresh.fail("After \(answer?.name ?? "no answer for a time"), a \(method) \(difference).")
+                    throw RuleObservation("After \(answer?.name ?? "no answer for a time"), a \(method) \(difference).")
                 }
             }
         },
         Law(
             "anAttemptThatLosesEnds",
-            expected: "When a call has its response, all its other attempts must have ended, and their bodies too.",
-            harm: "Otherwise each slow answer costs a connection and the data of a second download.",
             repair: "Cancel the other attempts, wait for them, and discard a response that one of them still returns.",
             for: { $0.includes(.resends) }
         ) { bench in
@@ -40,8 +35,8 @@ extension InterceptorConformance {
                 }
                 await fresh.stage.idle()
                 let (running, open) = (fresh.server.running, fresh.server.openStreams.count)
-                try fresh.expect(running == 0, "After the call, \(running) other attempts went on.")
-                try fresh.expect(open == 0, "After the call, the bodies of \(open) other attempts stayed open.")
+                try expect(running == 0, "After the call, \(running) other attempts went on.")
+                try expect(open == 0, "After the call, the bodies of \(open) other attempts stayed open.")
             }
         },
     ]

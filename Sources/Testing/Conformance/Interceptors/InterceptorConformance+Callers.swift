@@ -6,22 +6,15 @@ extension InterceptorConformance {
     static let callerLaws: [Law] = [
         Law(
             "taskLocalsReachTheRest",
-            expected: "The task-local values of the caller must reach the rest of the chain.",
-            harm: "Otherwise the spans of tracing and the values of dependency injection are lost inside.",
             repair: "Call next on the caller's task, in a child task or in Task { }, never in Task.detached."
         ) { bench in
             let value = try await CallerValue.$number.withValue(42) {
                 _ = try await bench.succeed(try bench.request())
                 return bench.server.arrivals.last?.taskLocal ?? 42
             }
-            try bench.expect(value == 42, "The caller's task-local value was gone.")
+            try expect(value == 42, "The caller's task-local value was gone.")
         },
-        Law(
-            "noTaskOutlivesItsCall",
-            expected: "When a call has ended and its body was read, no task of it may go on or sleep.",
-            harm: "Otherwise each call leaves work behind, and memory grows.",
-            repair: "Use child tasks, or cancel the tasks that you started and wait for them."
-        ) { bench in
+        Law("noTaskOutlivesItsCall", repair: "Use child tasks, or cancel your tasks and wait for them.") { bench in
             await bench.stage.idle()
             // An interceptor may have a timer that no call starts.
             let timers = bench.world.clock.pendingSleeps
@@ -30,15 +23,12 @@ extension InterceptorConformance {
             try call.throwFailure()
             await bench.stage.idle()
             let sleeps = bench.world.clock.pendingSleeps - timers
-            try bench.expect(sleeps <= 0, "After the call, \(sleeps) sleeps were left on the clock.")
-            try bench.expect(!call.hasTasks, "After the call, a task that it started went on.")
+            try expect(sleeps <= 0, "After the call, \(sleeps) sleeps were left on the clock.")
+            try expect(!call.hasTasks, "After the call, a task that it started went on.")
         },
         Law(
             "timeComesFromTheWorld",
-            expected: "An interceptor must wait on the clock that it was given.",
-            harm: "Otherwise its tests are slow and fail by chance, and so do those of every chain with it.",
-            repair:
-                "Take a TimeSource as the last parameter and sleep on its clock; leave out this rule if the interceptor needs a thread, as for files.",
+            repair: "Sleep on the clock of a TimeSource; leave out this rule if the interceptor needs a thread.",
             for: { !$0.includes(.stores) }
         ) { bench in
             let before = bench.stage.queue.otherThreadsCount
@@ -51,24 +41,17 @@ extension InterceptorConformance {
             let calls = try (0..<20).map { bench.start(try bench.request("/things/\($0)")) }
             for call in calls { _ = try? await call.outcome() }
             let count = bench.stage.queue.otherThreadsCount - before
-            try bench.expect(
+            try expect(
                 count == 0,
                 "The interceptor waited \(count) times for a clock of the system, or for another thread."
             )
         },
-        Law(
-            "noSecretIsPrinted",
-            expected:
-                "Descriptions, errors and notes must show no credential, neither the interceptor's nor the request's.",
-            harm: "Otherwise the secret is in logs and crash reports, and whoever reads them can act as the user.",
-            repair:
-                "Conform to CustomStringConvertible, put request.summary into errors instead of the request, and name no credential in a note."
-        ) { bench in
+        Law("noSecretIsPrinted", repair: "Put request.summary, and no credential, into descriptions.") { bench in
             let secrets = [bench.world.secret, "request-secret-9", "query-secret-9", "response-secret-9"]
             func look(at text: String, _ what: String) throws {
                 guard let secret = secrets.first(where: { text.contains($0) }) else { return }
                 let owner = secret == bench.world.secret ? "its own credential" : "a secret of the call"
-                throw bench.fail("\(what) showed \(owner).")
+                throw RuleObservation("\(what) showed \(owner).")
             }
             let own: Any = (bench.interceptor as? AnyInterceptor)?.base ?? bench.interceptor
             try look(at: "\(own)", "The interceptor's description")

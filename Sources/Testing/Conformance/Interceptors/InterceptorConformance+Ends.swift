@@ -5,35 +5,23 @@ extension InterceptorConformance {
     static let cancellationLaws: [Law] = [
         Law(
             "cancellationEndsACallAtOnce",
-            expected: "A cancelled call must end at once, wherever it waits.",
-            harm: "Otherwise a screen that the user left goes on loading, and a time limit can't end the call.",
-            repair:
-                "Wait only in ways that end with the task: next, sleep, or a continuation with withTaskCancellationHandler.",
+            repair: "Wait with next, sleep, or a continuation in withTaskCancellationHandler.",
             seeds: 2
         ) { bench in
             try await Suspensions.forEach(bench) { point in
                 guard !point.endedAtOnce else { return }
-                throw bench.fail("A call that was cancelled \(point.place) went on waiting.")
+                throw RuleObservation("A call that was cancelled \(point.place) went on waiting.")
             }
         },
-        Law(
-            "cancellationIsACancellationError",
-            expected: "A cancelled call must throw CancellationError.",
-            harm:
-                "Otherwise the program shows the user an error for what the user asked for, and retries and alarms count it.",
-            repair: "Rethrow CancellationError before you wrap, count or retry errors.",
-            seeds: 2
-        ) { bench in
+        Law("cancellationIsACancellationError", repair: "Rethrow CancellationError first.", seeds: 2) { bench in
             try await Suspensions.forEach(bench) { point in
                 guard case .failure(let error)? = point.call.result, !(error is CancellationError) else { return }
                 if point.place == "before it began", bench.roles.limits { return }
-                throw bench.fail("A call that was cancelled \(point.place) threw \(type(of: error)).")
+                throw RuleObservation("A call that was cancelled \(point.place) threw \(type(of: error)).")
             }
         },
         Law(
             "cancellationLeavesNothingBehind",
-            expected: "After a cancelled call, no exchange, body, sleep or task of it may be left.",
-            harm: "Otherwise cancelled calls keep connections and use the user's data and battery.",
             repair: "Cancel the tasks that you started, and wait for them; discard a response that comes too late.",
             seeds: 2
         ) { bench in
@@ -50,23 +38,20 @@ extension InterceptorConformance {
                         && !call.hasTasks
                 }
                 let text = "After a call that was cancelled \(point.place),"
-                try bench.expect(server.running == 0, "\(text) an exchange went on.")
-                try bench.expect(!server.isLastStreamOpen, "\(text) the body of a response stayed open.")
-                try bench.expect(clock.pendingSleeps <= point.timers, "\(text) a sleep was left on the clock.")
-                try bench.expect(!call.hasTasks, "\(text) a task that it had started went on.")
+                try expect(server.running == 0, "\(text) an exchange went on.")
+                try expect(!server.isLastStreamOpen, "\(text) the body of a response stayed open.")
+                try expect(clock.pendingSleeps <= point.timers, "\(text) a sleep was left on the clock.")
+                try expect(!call.hasTasks, "\(text) a task that it had started went on.")
             }
         },
         Law(
             "aCancelledCallIsNotSentAgain",
-            expected: "After its cancellation, a call must not be sent again.",
-            harm: "Otherwise the server works for nobody, and an order that the user took back is placed.",
-            repair:
-                "Rethrow CancellationError before you decide about another attempt, and wait with try, not with try?.",
+            repair: "Rethrow CancellationError before you decide to repeat, and wait with try, not with try?.",
             seeds: 2
         ) { bench in
             try await Suspensions.forEach(bench) { point in
                 guard point.isSentAgain else { return }
-                throw bench.fail("A call that was cancelled \(point.place) was sent again.")
+                throw RuleObservation("A call that was cancelled \(point.place) was sent again.")
             }
         },
     ]
@@ -90,10 +75,7 @@ enum Suspensions {
 
     private static let mostPoints = 16
 
-    static func forEach(
-        _ bench: InterceptorConformance.Bench,
-        _ judge: (Point) async throws -> Void
-    ) async throws {
+    static func forEach(_ bench: InterceptorConformance.Bench, _ judge: (Point) async throws -> Void) async throws {
         for mode in [ResponseBodyMode.buffered, .streamed] {
             for number in 0..<mostPoints {
                 guard let point = try await cancel(try bench.fresh(), at: number, mode) else { break }
@@ -125,40 +107,10 @@ enum Suspensions {
         let call = bench.start(try bench.request("/things", mode: mode)) {
             if mode == .streamed { try await bench.readToEnd($0) }
         }
-        return try await walk(bench, call, to: number, gate, bodyGate, timers: timers)
-    }
-
-    private static func finish(_ call: InterceptorConformance.Call) throws -> Point? {
-        if case .success(let response)? = call.result { response.body.discard() }
-        try call.throwFailure()
-        return nil
-    }
-
-    private static func walk(
-        _ bench: InterceptorConformance.Bench,
-        _ call: InterceptorConformance.Call,
-        to number: Int,
-        _ gate: Gate,
-        _ bodyGate: Gate,
-        timers: Int
-    ) async throws -> Point? {
-        var place = "before it began"
-        for step in 0..<number {
-            await bench.stage.idle()
-            if call.hasEnded { return try finish(call) }
-            let isLast = step == number - 1
-            if gate.waiting > 0 {
-                place = "while the rest of the chain worked"
-                if !isLast { _ = gate.letOnePass() }
-            } else if bodyGate.waiting > 0 {
-                place = "while it read a body"
-                if !isLast { _ = bodyGate.letOnePass() }
-            } else if let deadline = bench.world.clock.nextDeadline {
-                place = "while it slept"
-                if !isLast { bench.world.clock.advance(to: deadline) }
-            } else {
-                return nil
-            }
+        guard let place = await walk(bench, call, to: number, gate, bodyGate) else {
+            if case .success(let response)? = call.result { response.body.discard() }
+            try call.throwFailure()
+            return nil
         }
         let attempts = bench.server.arrivals.count
         call.cancel()
@@ -177,6 +129,35 @@ enum Suspensions {
             bodyGate: bodyGate,
             timers: timers
         )
+    }
+
+    /// Lets a call go on to the point with a number, and returns where the call waits; `nil` if the call ends earlier.
+    private static func walk(
+        _ bench: InterceptorConformance.Bench,
+        _ call: InterceptorConformance.Call,
+        to number: Int,
+        _ gate: Gate,
+        _ bodyGate: Gate
+    ) async -> String? {
+        var place = "before it began"
+        for step in 0..<number {
+            await bench.stage.idle()
+            if call.hasEnded { return nil }
+            let isLast = step == number - 1
+            if gate.waiting > 0 {
+                place = "while the rest of the chain worked"
+                if !isLast { _ = gate.letOnePass() }
+            } else if bodyGate.waiting > 0 {
+                place = "while it read a body"
+                if !isLast { _ = bodyGate.letOnePass() }
+            } else if let deadline = bench.world.clock.nextDeadline {
+                place = "while it slept"
+                if !isLast { bench.world.clock.advance(to: deadline) }
+            } else {
+                return nil
+            }
+        }
+        return place
     }
 
     /// The call to cancel among those that wait in a line.

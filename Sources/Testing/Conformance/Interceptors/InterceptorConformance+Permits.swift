@@ -3,15 +3,7 @@ internal import InterceptorsCore
 
 extension InterceptorConformance {
     static let permitLaws: [Law] = [
-        Law(
-            "everyPermitComesBack",
-            expected:
-                "What a call takes must come back once, whether it fails, is cancelled, or its body is read, broken, discarded or dropped.",
-            harm:
-                "Otherwise the limit shrinks or grows with each such call, until no call is sent any more, or all are.",
-            repair:
-                "Release when next throws and at the end of the body, with onEnd(_:); or with defer right after acquiring, if not for streams."
-        ) { bench in
+        Law("everyPermitComesBack", repair: "Release when next throws, and at a body's end: onEnd(_:).") { bench in
             let before = try await Capacity.count(try bench.fresh(), expecting: nil)
             for end in Capacity.End.allCases {
                 // Without a limit no call waits for its turn.
@@ -29,7 +21,7 @@ extension InterceptorConformance {
                 if fresh.stage.queue.otherThreadsCount > 0, after > 0 { continue }
                 // Time alone may change the number, such as for a credential that expires.
                 guard try await Capacity.isKeptInTime(bench, before) else { return }
-                throw fresh.fail(
+                throw RuleObservation(
                     "Of \(Capacity.calls) calls at once, \(before) reached the rest of the chain, and \(after) after \(Capacity.endings) calls \(end.rawValue)."
                 )
             }

@@ -5,10 +5,7 @@ extension InterceptorConformance {
     static let streamLaws: [Law] = [
         Law(
             "aStreamStaysAStream",
-            expected: "A streamed response must come back before its content has arrived.",
-            harm: "Otherwise a large download fills the memory, and server-sent events never arrive.",
-            repair:
-                "Wrap response.body with map(_:) or wrapped(length:_:); declare .buffers if the interceptor needs the whole content.",
+            repair: "Wrap response.body with map(_:) or wrapped(length:_:), or declare .buffers.",
             for: { !$0.includes(.buffers) }
         ) { bench in
             let gate = Gate()
@@ -18,15 +15,12 @@ extension InterceptorConformance {
             let hasReturned = await bench.stage.reachesInTime { call.hasEnded || gate.waiting > 0 }
             let isEarly = call.hasEnded
             gate.open()
-            try bench.expect(hasReturned && isEarly, "The call returned only after the content of a streamed response.")
+            try expect(hasReturned && isEarly, "The call returned only after the content of a streamed response.")
             if case .success(let response)? = call.result { response.body.discard() }
         },
         Law(
             "theFirstByteIsNotDelayed",
-            expected: "The reader of a stream must get bytes that have arrived, without waiting for later ones.",
-            harm: "Otherwise events, progress and the first picture come late, although they are here.",
-            repair:
-                "Return a chunk as soon as some of its bytes can be used; if the interceptor reads frames, pass many of them as check(answering:).",
+            repair: "Return a chunk as soon as its bytes can be used; pass many frames as check(answering:).",
             for: { !$0.includes(.buffers) }
         ) { bench in
             let changes = bench.roles.includes(.changesResponse)
@@ -50,15 +44,13 @@ extension InterceptorConformance {
             gate.open()
             try? await reader.value
             response.body.discard()
-            try bench.expect(
+            try expect(
                 isInTime,
                 "The reader got no byte although \(changes ? "15 of 16" : "1 of 3") chunks had arrived."
             )
         },
         Law(
             "aStreamIsReadAtItsReadersPace",
-            expected: "A stream must be read only as fast as the caller reads it.",
-            harm: "Otherwise a slow reader makes the content pile up in memory.",
             repair: "Read the source inside the iterator's next(), not in a task that runs ahead.",
             for: { !$0.includes(.buffers) }
         ) { bench in
@@ -77,10 +69,10 @@ extension InterceptorConformance {
             await bench.stage.idle()
             let pulls = stream.pulls
             response.body.discard()
-            try bench.expect(unread <= 2, "\(unread) chunks were read before the caller read one.")
+            try expect(unread <= 2, "\(unread) chunks were read before the caller read one.")
             // A transformer may need more than one chunk for its first result, but not all.
             let most = bench.roles.includes(.changesResponse) ? 63 : 3
-            try bench.expect(pulls <= most, "\(pulls) of 64 chunks were read although the caller read only one.")
+            try expect(pulls <= most, "\(pulls) of 64 chunks were read although the caller read only one.")
         },
     ]
 }

@@ -5,10 +5,7 @@ extension InterceptorConformance {
     static let waitingLaws: [Law] = [
         Law(
             "noCallWaitsForEver",
-            expected: "Each call must end when its wait can end: a permit or token that is free must wake a waiter.",
-            harm: "Otherwise the app shows a spinner until the user ends it, now and then, and no error says why.",
-            repair:
-                "Join the line and look for a permit under one lock, wake one waiter for each permit, and pass on the permit of a waiter that was cancelled.",
+            repair: "Wake one waiter for each permit, and pass on the permit of a waiter that was cancelled.",
             seeds: 4
         ) { bench in
             let gate = bench.server.answerBehindGate()
@@ -27,10 +24,7 @@ extension InterceptorConformance {
         },
         Law(
             "aCancelledWaiterCostsNothing",
-            expected: "A call that is cancelled while it waits must take no token, and those behind it must move up.",
-            harm: "Otherwise each search that the user types on from delays the next one, until nothing is sent.",
-            repair:
-                "Take the token when the wait is over, not when it begins; if the rate counts calls that only asked, leave out this rule.",
+            repair: "Take the token when the wait is over; leave out this rule if the rate counts calls that ask.",
             for: { $0.includes(.limitsRate) }
         ) { bench in
             let room = try await WaitingCalls.room(try bench.fresh())
@@ -47,7 +41,7 @@ extension InterceptorConformance {
                 guard let lastAfter = after.last, usual.count == after.count else { continue }
                 // Less than the time of one token.
                 let tolerance = last / (2 * usual.count)
-                try bench.expect(
+                try expect(
                     zip(usual, after).allSatisfy { $1 <= $0 + tolerance },
                     "Behind calls that were cancelled, the last of \(after.count) went on after \(lastAfter) instead of \(last)."
                 )
@@ -56,8 +50,6 @@ extension InterceptorConformance {
         },
         Law(
             "waitersGoOnInOrder",
-            expected: "An interceptor with the role .keepsOrder must let calls go on in the order in which they came.",
-            harm: "Otherwise some calls wait for very long while others overtake them.",
             repair: "Keep the waiters in a queue, wake the first one, and let no newcomer pass while one waits.",
             seeds: 4,
             for: { $0.includes(.keepsOrder) }
@@ -67,16 +59,12 @@ extension InterceptorConformance {
             guard bench.stage.queue.otherThreadsCount == 0 else { return }
             for (earlier, later) in zip(order, order.dropFirst()) {
                 guard let last = earlier.max(), let first = later.min(), last > first else { continue }
-                throw bench.fail("Call \(last) went on before call \(first), although all wait for the same server.")
+                throw RuleObservation("Call \(last) went on before call \(first), for the same server.")
             }
         },
         Law(
             "noWaitOutlastsTheDeadline",
-            expected:
-                "A call whose deadline has passed must not wait in the interceptor; no call is tested unless world.giveDeadlines is called.",
-            harm: "Otherwise the user waits longer than the program promised, for a result that nobody wants any more.",
-            repair:
-                "Wait no longer than the time that is left, or fail at once if a wait can't end in time; .timeout ends waits that it encloses."
+            repair: "Wait no longer than the time that is left, or fail at once if a wait can't end in time."
         ) { bench in
             for answer in RefusingAnswer.all {
                 let fresh = try bench.fresh { try answer.respond($0, $1) }
@@ -157,7 +145,7 @@ private enum WaitingCalls {
         // An interceptor whose new calls cancel older ones does so by contract.
         if bench.roles.includes(.supersedes) { return times.value }
         for case .failure(is CancellationError)? in kept.map(\.result) {
-            throw bench.fail("A call that nobody cancelled got a CancellationError, because others were cancelled.")
+            throw RuleObservation("A call that nobody cancelled got a CancellationError, because others were.")
         }
         return times.value
     }
@@ -230,9 +218,9 @@ private enum DeadlineCheck {
         let waiting = calls.count { !$0.hasEnded } - atServer
         for call in calls { call.cancel() }
         await bench.stage.idle()
-        try bench.expect(waiting <= 0, "When its deadline had passed, a call \(place) waited in the interceptor.")
+        try expect(waiting <= 0, "When its deadline had passed, a call \(place) waited in the interceptor.")
         guard bench.roles.includes(.setsDeadline) else { return }
-        try bench.expect(atServer == 0, "When its deadline had passed, a call \(place) went on.")
+        try expect(atServer == 0, "When its deadline had passed, a call \(place) went on.")
     }
 }
 

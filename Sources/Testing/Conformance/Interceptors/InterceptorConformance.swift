@@ -15,7 +15,7 @@ public import InterceptorsCore
 /// gets, once. An interceptor that declares its placement (`PlacedInterceptor`) needs no list: `rules(for: MyRetry())` asks the
 /// interceptor.
 ///
-/// A failed check says what the interceptor did, what was expected, why it matters, and the usual repair.
+/// A failed check says what the interceptor did, and the usual repair.
 ///
 /// ## No check hangs
 /// Tasks run one at a time, in an order that a seed determines, on a thread that belongs to the check. Time passes only when no

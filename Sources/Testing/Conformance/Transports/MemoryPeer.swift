@@ -16,7 +16,7 @@ struct MemoryPeer: Sendable {
         switch route?.answer {
         case .response(let answer): return try await response(answer)
         case .closure(let answer): return try await response(answer(received))
-        case nil: throw RuleObservation(description: "No route takes \(received).")
+        case nil: throw RuleObservation("No route takes \(received).")
         }
     }
 
@@ -56,7 +56,7 @@ struct MemoryPeer: Sendable {
             }
         case .chunks(let chunks, nil):
             response.body = .restartable { ScriptedStream(chunks.map(\.bytes)).body() }
-        default: throw RuleObservation(description: "The rule needs a connection, and doesn't say so.")
+        default: throw RuleObservation("The rule needs a connection, and doesn't say so.")
         }
         return response
     }

@@ -43,7 +43,7 @@ extension TransportConformance.Bench {
         timeouts: Timeouts? = nil
     ) throws -> HTTPRequest {
         guard let url = URL(string: server.url.absoluteString + path) else {
-            throw RuleObservation(description: "The check's path \(path) is wrong.")
+            throw RuleObservation("The check's path \(path) is wrong.")
         }
         var request = HTTPRequest(method: method, url: url, headerFields: fields, body: body)
         request.context.responseBody = mode
@@ -55,6 +55,14 @@ extension TransportConformance.Bench {
         try await waiting(for: "the response to \(request.method) \(request.url.path)") {
             try await transport.send(request)
         }
+    }
+
+    /// Sends a request, and throws unless the response has the content.
+    @discardableResult
+    func send(_ request: HTTPRequest, expecting text: String) async throws -> HTTPResponse {
+        let response = try await send(request)
+        try expect(try await self.text(response), is: text, "The content")
+        return response
     }
 
     func text(_ response: HTTPResponse) async throws -> String {
@@ -81,7 +89,7 @@ extension TransportConformance.Bench {
     /// The first request at the server.
     func firstReceived() async throws -> MockServer.Request {
         guard let request = try await received(atLeast: 1).first else {
-            throw RuleObservation(description: "The server received no request.")
+            throw RuleObservation("The server received no request.")
         }
         return request
     }
@@ -131,9 +139,9 @@ extension TransportConformance {
             throw observation
         } catch {
             if isExpected(error) { return }
-            throw RuleObservation(description: "The call threw \(error) instead of \(expected).")
+            throw RuleObservation("The call threw \(error) instead of \(expected).")
         }
-        throw RuleObservation(description: "The call succeeded instead of throwing \(expected).")
+        throw RuleObservation("The call succeeded instead of throwing \(expected).")
     }
 
     static func chunks(of content: Data) -> AsyncStream<Data> {
@@ -143,5 +151,59 @@ extension TransportConformance {
             }
             continuation.finish()
         }
+    }
+}
+
+extension TransportConformance.Law {
+    /// Checks a transport over loopback.
+    func check(
+        without missing: Set<TransportConformance.Capability>,
+        patience: RulePatience,
+        _ make: TransportConformance.Factory
+    ) async throws {
+        let clock = ManualClock()
+        let server = try MockServer()
+        defer { server.stop() }
+        try await watch(TransportConformance.Bench(server, clock, missing, try make(.manual(clock))), patience)
+    }
+
+    /// Checks a transport without connections, once for each seed.
+    func check(
+        without missing: Set<TransportConformance.Capability>,
+        inMemory make: TransportConformance.MemoryFactory,
+        patience: RulePatience
+    ) async throws {
+        for seed in 1...(seeds ?? 1) {
+            let clock = ManualClock()
+            let server = try MockServer()
+            defer { server.stop() }
+            let peer = server.memoryPeer
+            let transport = try make(.manual(clock)) { try await peer.answer($0) }
+            let bench = TransportConformance.Bench(server, clock, missing, transport)
+            let report: RuleStage.Report = { text.failure(of: $0, bench.standstill) }
+            do {
+                // The stage has a clock that nobody uses: only the rule moves the time of the transport.
+                try await RuleStage.run(seed: seed, clock: ManualClock(), patience: patience, report: report) { _ in
+                    try await judge(bench)
+                }
+            } catch is JobQueue.Unavailable {
+                try await watch(bench, patience)
+            }
+            guard server.connectionsOpened == 0 else {
+                let observed = "A transport in memory opened \(server.connectionsOpened) connections."
+                throw RuleFailure(rule: text, observed: observed)
+            }
+        }
+    }
+
+    private func watch(_ bench: TransportConformance.Bench, _ patience: RulePatience) async throws {
+        let watch = RuleWatch(patience: patience.otherThreads, progress: { bench.progress }) {
+            text.failure(of: $0, bench.standstill)
+        }
+        try await watch.run { try await judge(bench) }
+    }
+
+    private func judge(_ bench: TransportConformance.Bench) async throws {
+        try await text.judging("A call failed") { try await body(bench) }
     }
 }

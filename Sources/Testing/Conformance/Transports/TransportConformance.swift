@@ -11,7 +11,7 @@ public import InterceptorsCore
 ///     try await rule.check { time in MyTransport(time: time) }
 /// }
 /// ```
-/// A failed check says what the transport did, what was expected, why it matters, and the usual repair.
+/// A failed check says what the transport did, and the usual repair.
 ///
 /// ## Say what a transport can't do
 /// A bridge to another HTTP client may have no progress, or measure time limits by a clock that no test can move. Name the
