@@ -75,14 +75,15 @@ extension ManualClock {
         _ location: CodeLocation
     ) async throws {
         while true {
-            let situation = await watch { situation in
-                executor.hasEnded || situation.isIdle && (situation.sleeping >= max(1, count) || failsWhenStuck)
+            let state = await state.first { state in
+                let isStep = state.isIdle && (state.sleepers.count >= max(1, count) || failsWhenStuck)
+                return executor.hasEnded || isStep ? state : nil
             }
-            guard !executor.hasEnded, !Task.isCancelled else { return }
-            if situation.sleeping >= count, let next = situation.next {
-                // Another run of this clock may have advanced it for the same situation. The deadline is then in the past.
+            guard let state, !executor.hasEnded, !Task.isCancelled else { return }
+            if state.sleepers.count >= count, let next = state.next {
+                // Another run of this clock may have advanced it for the same state. The deadline is then in the past.
                 advance(to: next)
-            } else if failsWhenStuck, situation.isIdle {
+            } else if failsWhenStuck, state.isIdle {
                 throw StuckError(now: now, deadlines: deadlines, needed: count, location: location)
             }
         }
@@ -126,19 +127,20 @@ private final class SteppingExecutor: WorkWatcher {
     /// Notes the end of the operation; its last job is still running.
     func endOperation() {
         isOver.withLock { $0 = true }
-        clock.testConditions()
+        // Tests the conditions of all waits again.
+        clock.state.change { _ in }
     }
 
-    func begin() { clock.beginJob() }
+    func begin() { clock.state.change { $0.jobs += 1 } }
 
-    func end() { clock.endJob() }
+    func end() { clock.state.change { $0.jobs -= 1 } }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        clock.beginJob()
+        begin()
         queue.async { [self] in
             job.runSynchronously(on: asUnownedTaskExecutor())
-            clock.endJob()
+            end()
         }
     }
 }

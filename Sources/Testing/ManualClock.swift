@@ -1,7 +1,6 @@
 public import Foundation
 public import InterceptorsCore
 internal import InterceptorsMiddlewares
-internal import Synchronization
 
 /// A clock whose time moves only when a test advances it.
 ///
@@ -34,62 +33,26 @@ public final class ManualClock: Clock, Sendable {
         public var description: String { "\(elapsed)" }
     }
 
-    private struct Sleeper {
+    struct Sleeper: Sendable {
         let deadline: Instant
         let order: Int
         /// Gets whether the deadline was reached.
         let waiter = Waiter<Bool>()
     }
 
-    /// The clock's situation at one moment.
-    struct Situation {
-        /// The number of sleepers.
-        let sleeping: Int
-        /// The earliest deadline, if anybody sleeps.
-        let next: Instant?
-        /// Whether every task of a `run` of this clock waits or has ended. The value is exact, because resuming a task enqueues
-        /// a job.
-        let isIdle: Bool
-    }
-
-    private struct Watcher {
-        let isDone: @Sendable (Situation) -> Bool
-        let waiter = Waiter<Situation>()
-    }
-
-    /// Watchers whose condition holds, to be resumed outside the lock.
-    private struct ResumedWatchers {
-        let watchers: [Watcher]
-        let situation: Situation
-
-        func resume() { for watcher in watchers { watcher.waiter.resume(with: situation) } }
-    }
-
-    /// The clock's mutable state. A waiter is resumed outside the lock by the call that removes its sleeper or watcher.
-    private struct State {
+    /// The clock's state. A waiter is resumed outside the lock by the call that removes its sleeper.
+    struct State: Sendable {
         var now = Instant()
-        var lastID = 0
+        var lastOrder = 0
         var sleepers: [Int: Sleeper] = [:]
-        var watchers: [Int: Watcher] = [:]
         /// The jobs of all runs that are enqueued or running, and their work on other threads.
         var jobs = 0
 
-        var situation: Situation {
-            Situation(sleeping: sleepers.count, next: sleepers.values.map(\.deadline).min(), isIdle: jobs == 0)
-        }
-
-        mutating func nextID() -> Int {
-            lastID += 1
-            return lastID
-        }
-
-        mutating func takeDueWatchers() -> ResumedWatchers? {
-            guard !watchers.isEmpty else { return nil }
-            let situation = situation
-            let due = watchers.filter { $0.value.isDone(situation) }
-            for id in due.keys { watchers[id] = nil }
-            return ResumedWatchers(watchers: Array(due.values), situation: situation)
-        }
+        /// The earliest deadline, if anybody sleeps.
+        var next: Instant? { sleepers.values.map(\.deadline).min() }
+        /// Whether every task of a `run` of this clock waits or has ended. The value is exact, because resuming a task enqueues
+        /// a job.
+        var isIdle: Bool { jobs == 0 }
 
         /// Removes and returns the due sleepers, earliest deadline first. Among equal deadlines, the first to sleep comes
         /// first.
@@ -100,45 +63,45 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
-    private let state = Mutex(State())
+    let state = Watched(State())
 
     /// Creates a clock at time zero.
     public init() {}
 
     /// The clock's current time.
-    public var now: Instant { state.withLock(\.now) }
+    public var now: Instant { state.read(\.now) }
 
     /// The smallest difference between two instants: 1 ns.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
     /// The number of tasks now sleeping on this clock.
-    public var pendingSleeps: Int { state.withLock { $0.sleepers.count } }
+    public var pendingSleeps: Int { state.read(\.sleepers.count) }
 
     /// The deadline of the next sleeper, or `nil` if nobody sleeps.
-    public var nextDeadline: Instant? { state.withLock { $0.sleepers.values.map(\.deadline).min() } }
+    public var nextDeadline: Instant? { state.read(\.next) }
 
     /// The deadlines of all sleepers, earliest first.
-    public var deadlines: [Instant] { state.withLock { $0.sleepers.values.map(\.deadline) }.sorted() }
+    public var deadlines: [Instant] { state.read { $0.sleepers.values.map(\.deadline).sorted() } }
 
     /// Sleeps until the clock has been advanced to the deadline.
     ///
     /// - Throws: `CancellationError`, immediately when the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         try Task.checkCancellation()
-        let (sleeper, watchers) = state.withLock { state -> (Sleeper?, ResumedWatchers?) in
-            guard deadline > state.now else { return (nil, nil) }
-            let sleeper = Sleeper(deadline: deadline, order: state.nextID())
+        let sleeper: Sleeper? = state.change { state in
+            guard deadline > state.now else { return nil }
+            state.lastOrder += 1
+            let sleeper = Sleeper(deadline: deadline, order: state.lastOrder)
             state.sleepers[sleeper.order] = sleeper
-            return (sleeper, state.takeDueWatchers())
+            return sleeper
         }
-        watchers?.resume()
         guard let sleeper else { return }
         let isReached = await sleeper.waiter.outcome { [self] _ in
-            let (sleeper, watchers) = state.withLock { state in
-                (state.sleepers.removeValue(forKey: sleeper.order), state.takeDueWatchers())
+            state.change {
+                $0.sleepers.removeValue(forKey: sleeper.order)
+            } then: { sleeper in
+                sleeper?.waiter.resume(with: false)
             }
-            sleeper?.waiter.resume(with: false)
-            watchers?.resume()
         }
         if !isReached { throw CancellationError() }
     }
@@ -159,60 +122,22 @@ public final class ManualClock: Clock, Sendable {
     }
 
     private func advance(to target: (Instant) -> Instant) {
-        let (sleepers, watchers) = state.withLock { state in
+        state.change { state in
             state.now = max(state.now, target(state.now))
-            return (state.takeDueSleepers(), state.takeDueWatchers())
+            return state.takeDueSleepers()
+        } then: { sleepers in
+            for sleeper in sleepers { sleeper.waiter.resume(with: true) }
         }
-        for sleeper in sleepers { sleeper.waiter.resume(with: true) }
-        watchers?.resume()
     }
 
     /// Waits until at least this many tasks sleep on this clock, or until the waiting task is cancelled.
     public func sleepers(_ count: Int) async {
-        await watch { $0.sleeping >= count }
+        await state.first { $0.sleepers.count >= count ? true : nil }
     }
 
     /// Waits until no task sleeps on this clock, or until the waiting task is cancelled.
     public func noSleepers() async {
-        await watch { $0.sleeping == 0 }
-    }
-
-    /// Waits until the condition holds, or until the waiting task is cancelled. The condition is tested when the number of
-    /// sleepers changes, when the clock's runs become idle, and by ``testConditions()``.
-    ///
-    /// - Returns: the situation in which the condition held, or the present one of a cancelled task.
-    @discardableResult
-    func watch(_ isDone: @escaping @Sendable (Situation) -> Bool) async -> Situation {
-        let watcher = Watcher(isDone: isDone)
-        let (id, situation) = state.withLock { state -> (Int, Situation?) in
-            let (id, situation) = (state.nextID(), state.situation)
-            if isDone(situation) { return (id, situation) }
-            state.watchers[id] = watcher
-            return (id, nil)
-        }
-        if let situation { return situation }
-        return await watcher.waiter.outcome { [self] _ in
-            let situation = state.withLock { state in
-                state.watchers[id] = nil
-                return state.situation
-            }
-            watcher.waiter.resume(with: situation)
-        }
-    }
-
-    /// Tests the conditions of all waits again, after something else that they depend on has changed.
-    func testConditions() { state.withLock { $0.takeDueWatchers() }?.resume() }
-
-    /// Counts a job of a run, or its work on another thread, until ``endJob()``.
-    func beginJob() { state.withLock { $0.jobs += 1 } }
-
-    /// Ends a job that was counted by ``beginJob()``.
-    func endJob() {
-        state.withLock { state in
-            state.jobs -= 1
-            return state.jobs == 0 ? state.takeDueWatchers() : nil
-        }?
-        .resume()
+        await state.first { $0.sleepers.isEmpty ? true : nil }
     }
 }
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 
 /// The server's system calls, under names that no method shadows.
 enum Descriptors {
@@ -9,6 +10,13 @@ enum Descriptors {
     private static let sendFlags: Int32 = 0
     #else
     private static let sendFlags = Int32(MSG_NOSIGNAL)
+    #endif
+
+    // POLLRDHUP: the peer sends no more, even if unread bytes come before. Elsewhere only POLLHUP tells, without being asked.
+    #if os(Linux)
+    static let hangup: Int16 = 0x2000
+    #else
+    static let hangup: Int16 = 0
     #endif
 
     /// Creates a socket that listens on a port of 127.0.0.1; 0 stands for an ephemeral one.
@@ -139,5 +147,54 @@ enum Descriptors {
 
     private static func check(_ result: Int32, _ action: String) throws {
         guard result == 0 else { throw MockServerError(action, code: errno) }
+    }
+}
+
+/// Thrown when a ``MockServer`` can't be started.
+struct MockServerError: Error, Sendable, CustomStringConvertible {
+    /// The action that the system refused, and the reason.
+    let message: String
+    /// The system's error number.
+    let code: Int32
+
+    init(_ action: String, code: Int32) {
+        self.message = "The mock server could not \(action): \(String(cString: strerror(code)))."
+        self.code = code
+    }
+
+    /// The message.
+    var description: String { message }
+}
+
+/// Wakes a thread from `poll`. Any thread may signal, even after the polling thread has closed the pipe.
+final class WakePipe: Sendable {
+    /// The descriptor to poll.
+    let reading: Int32
+    // The writing end, or `nil` once closed. The lock keeps a late signal from reaching a descriptor that the system has
+    // reused.
+    private let writing: Mutex<Int32?>
+
+    init() throws {
+        let ends = try Descriptors.pipe()
+        reading = ends.reading
+        writing = Mutex(ends.writing)
+    }
+
+    /// Makes `reading` readable.
+    func signal() {
+        writing.withLock { if let end = $0 { Descriptors.signal(end) } }
+    }
+
+    /// Makes `reading` unreadable until the next signal.
+    func drain() { Descriptors.drain(reading) }
+
+    /// Closes both ends. Call it only from the polling thread, or after joining all polling threads.
+    func close() {
+        writing.withLock { end in
+            guard let open = end else { return }
+            end = nil
+            Descriptors.close(open)
+            Descriptors.close(reading)
+        }
     }
 }

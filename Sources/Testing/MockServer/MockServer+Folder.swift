@@ -50,7 +50,7 @@ extension MockServer {
         guard let port = UInt16(exactly: port) else { throw MockServerError("listen on port \(port)", code: EINVAL) }
         let limits = Limits(head: 64 << 10, body: 1 << 30, keptBody: 64 << 20)
         let core = try ServerCore(clock: time.clock, limits: limits, port: port) { PlainStream($0) }
-        core.update { state in
+        core.state.change { state in
             state.fallback = answer
             state.keepsRequests = keepsRequests
         }

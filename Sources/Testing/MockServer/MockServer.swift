@@ -133,14 +133,14 @@ extension MockServer {
 
     private func add(_ scope: StubScope, _ readsBody: Bool, _ answer: Route.Answer, _ location: CodeLocation) {
         let route = Route(scope: scope, readsBody: readsBody, answer: answer, location: location)
-        core.update { $0.routes.append(route) }
+        core.state.change { $0.routes.append(route) }
     }
 
     /// Adds responses to the queue. Each answers one request that no route matches.
     public func enqueue(_ responses: StubAnswer...) { enqueue(responses) }
 
     /// Adds responses to the queue. Each answers one request that no route matches.
-    public func enqueue(_ responses: [StubAnswer]) { core.update { $0.queue += responses } }
+    public func enqueue(_ responses: [StubAnswer]) { core.state.change { $0.queue += responses } }
 
     /// Closes all open connections, as a server does with idle ones. The server still accepts new connections.
     public func closeConnections() { core.closeConnections() }
@@ -148,13 +148,13 @@ extension MockServer {
 
 extension MockServer {
     /// The requests received so far, in the order in which they were complete.
-    public var requests: [Request] { core.read(\.requests) }
+    public var requests: [Request] { core.state.read(\.requests) }
 
     /// The number of responses left in the queue.
-    public var queuedResponses: Int { core.read(\.queue.count) }
+    public var queuedResponses: Int { core.state.read(\.queue.count) }
 
     /// The number of connections accepted so far.
-    public var connectionsOpened: Int { core.read(\.opened) }
+    public var connectionsOpened: Int { core.state.read(\.opened) }
 
     /// The number of completed TLS handshakes, including resumed ones.
     public var handshakesCompleted: Int { handshakes().completed }
@@ -163,10 +163,10 @@ extension MockServer {
     public var sessionsResumed: Int { handshakes().resumed }
 
     /// The number of connections that clients have ended.
-    var connectionsClosed: Int { core.read(\.closedByPeer) }
+    var connectionsClosed: Int { core.state.read(\.closedByPeer) }
 
     /// The number of open connections.
-    public var connectionsOpen: Int { core.read(\.connections.count) }
+    public var connectionsOpen: Int { core.state.read(\.connections.count) }
 
     /// Waits until at least this many requests have been received in total, the server has stopped, or the task is cancelled.
     ///

@@ -62,7 +62,7 @@ extension MockServer {
 
     /// Answers the requests that no route and no queued response answers by a closure that gets their heads.
     package func answerOthers(_ admit: @escaping @Sendable (Request) -> Intake) {
-        core.update { $0.admit = admit }
+        core.state.change { $0.admit = admit }
     }
 }
 

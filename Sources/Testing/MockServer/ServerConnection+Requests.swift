@@ -1,5 +1,6 @@
 internal import Foundation
 internal import InterceptorsCore
+internal import InterceptorsSyntax
 
 extension ServerConnection {
     /// Reads and answers one request. Returns whether another may follow on this connection.
@@ -8,9 +9,9 @@ extension ServerConnection {
         var request = head.request
         request.connection = id
         request.number = number
-        let route = server.read { [request] in $0.route(for: request) }
+        let route = server.state.read { [request] in $0.route(for: request) }
         let readsBody = route?.readsBody ?? true
-        if route == nil, let admit = server.read({ $0.queue.isEmpty ? $0.admit : nil }) {
+        if route == nil, let admit = server.state.read({ $0.queue.isEmpty ? $0.admit : nil }) {
             return try serve(&request, of: head, by: admit(request))
         }
         if readsBody { try readBody(of: head, into: &request) }
@@ -20,11 +21,7 @@ extension ServerConnection {
     }
 
     /// Sends an answer. Returns whether another may follow on this connection.
-    private func give(
-        _ answer: StubAnswer,
-        to request: MockServer.Request,
-        keepsAlive: Bool
-    ) throws(Ending) -> Bool {
+    private func give(_ answer: StubAnswer, to request: MockServer.Request, keepsAlive: Bool) throws(Ending) -> Bool {
         let chosen = answer.isChosen ? try choose(request) { try await answer.chosen(for: request) } : answer
         let script = chosen.script(for: request, keepsAlive: keepsAlive)
         try perform(script.steps)
@@ -56,17 +53,17 @@ extension ServerConnection {
             isCut = try !readBody(of: head, into: &request, upTo: intake.limit ?? .max)
         } catch .peerGone {
             // The client is gone, perhaps killed. The server keeps the bytes that have arrived.
-            server.update { [request] in $0.note(request) }
+            server.state.change { [request] in $0.note(request) }
             _ = intake.answer(request, true)
             throw .peerGone
         }
-        server.update { [request] in $0.note(request) }
+        server.state.change { [request] in $0.note(request) }
         return try give(intake.answer(request, isCut), to: request, keepsAlive: head.keepsAlive && !isCut) && !isCut
     }
 
     private func answer(to request: MockServer.Request, by route: Route?) throws(Ending) -> StubAnswer {
         guard let route else {
-            let (queued, fallback) = server.update { state in
+            let (queued, fallback) = server.state.change { state in
                 state.note(request)
                 let fallback = state.queue.isEmpty ? state.fallback : nil
                 return (fallback == nil ? state.takeQueued(for: request) : nil, fallback)
@@ -74,7 +71,7 @@ extension ServerConnection {
             if let fallback { return try value { await fallback(request) } }
             return queued ?? .status(404)
         }
-        server.update { $0.note(request) }
+        server.state.change { $0.note(request) }
         switch route.answer {
         case .response(let response): return response
         case .closure(let answer): return try choose(request, "The route \(route)") { try await answer(request) }
@@ -86,27 +83,41 @@ extension ServerConnection {
     /// Reads the head of the next request.
     private func readHead() throws(Ending) -> RequestHead {
         let limit = server.limits.head
-        let tooLarge = BadRequest(431, "The head is over the limit of \(limit) bytes.")
-        var reader = LineReader(limit: limit, tooLong: tooLarge)
+        let tooLarge = Ending.refused(431, "The head is over the limit of \(limit) bytes.")
         var (lines, size) = ([[UInt8]](), 0)
         while true {
-            var rest = input
-            let line = try refusing { () throws(BadRequest) in try reader.next(from: &rest) }
-            size += input.count - rest.count
-            input = rest
-            guard size <= limit else { throw .refused(tooLarge) }
-            guard let line else {
+            let line = try readLine(upTo: limit - size - 1, tooLong: tooLarge)
+            if !line.isEmpty {
+                lines.append(line)
+                size += line.count + 2
+            } else if !lines.isEmpty {
+                return try RequestHead(lines)
+            }
+            // Empty lines before a request are skipped (RFC 9112 §2.2).
+        }
+    }
+
+    /// Reads a line, and returns it without its CR LF.
+    ///
+    /// - Parameters:
+    ///   - limit: the most bytes of the line and its CR.
+    ///   - tooLong: thrown for a longer line.
+    private func readLine(upTo limit: Int, tooLong: Ending) throws(Ending) -> [UInt8] {
+        var line: [UInt8] = []
+        while true {
+            guard let byte = input.popFirst() else {
                 try receive()
                 continue
             }
-            if !line.isEmpty {
-                lines.append(line)
-            } else if !lines.isEmpty {
-                return try refusing { () throws(BadRequest) in try RequestHead(lines) }
-            } else {
-                // Empty lines before a request are skipped (RFC 9112 §2.2).
-                size = 0
+            if byte == UInt8(ascii: "\n") {
+                // Refused at once: a client with such line endings would otherwise wait forever.
+                guard line.popLast() == UInt8(ascii: "\r") else {
+                    throw .bad("A line ends in LF without CR; a line must end in CR LF (RFC 9112 §2.2).")
+                }
+                return line
             }
+            line.append(byte)
+            guard line.count <= limit else { throw tooLong }
         }
     }
 
@@ -117,50 +128,69 @@ extension ServerConnection {
         into request: inout MockServer.Request,
         upTo limit: Int = .max
     ) throws(Ending) -> Bool {
-        if case .length(let length) = head.framing, length > server.limits.body { throw .refused(bodyTooLarge) }
+        if case .length(let length) = head.framing { try checkRoom(for: length, in: request) }
         if head.expectsContinue, head.framing != .length(0), input.isEmpty {
             try send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8))
         }
         switch head.framing {
         case .length(let length):
-            while request.bodyLength < length {
-                guard request.bodyLength < limit else { return false }
-                if input.isEmpty { try receive() }
-                let piece = input.prefix(min(length, limit) - request.bodyLength)
-                input = input.dropFirst(piece.count)
-                add(piece, to: &request)
-            }
+            try read(min(length, limit), into: &request)
+            return length <= limit
         case .chunked:
-            var decoder = ChunkedDecoder(lineLimit: server.limits.head)
-            while !decoder.isDone {
-                if input.isEmpty { try receive() }
-                let bytes = input
-                let used = try refusing { () throws(BadRequest) in
-                    try decoder.decode(bytes) { piece throws(BadRequest) in
-                        guard request.bodyLength <= server.limits.body - piece.count else { throw bodyTooLarge }
-                        add(piece, to: &request)
-                    }
-                }
-                input = input.dropFirst(used)
+            try readChunks(into: &request)
+            return true
+        }
+    }
+
+    /// Reads content in the chunked coding (RFC 9112 §7.1).
+    private func readChunks(into request: inout MockServer.Request) throws(Ending) {
+        let limit = server.limits.head
+        let tooLong = Ending.bad("A line of the chunked coding is over the limit.")
+        while case let size = try Self.size(ofChunk: readLine(upTo: limit, tooLong: tooLong)), size > 0 {
+            try checkRoom(for: size, in: request)
+            try read(size, into: &request)
+            guard try readLine(upTo: limit, tooLong: tooLong).isEmpty else {
+                throw .bad("A chunk is longer than its size says.")
             }
         }
-        return true
+        // The trailer fields are checked and dropped.
+        var trailerSize = 0
+        while case let line = try readLine(upTo: limit, tooLong: tooLong), !line.isEmpty {
+            trailerSize += line.count + 2
+            guard trailerSize <= limit else { throw .refused(431, "The trailer fields are over the limit.") }
+            _ = try RequestHead.fields(of: [line])
+        }
     }
 
-    private var bodyTooLarge: BadRequest {
-        BadRequest(413, "The content is over the limit of \(server.limits.body) bytes.")
+    private static func size(ofChunk line: [UInt8]) throws(Ending) -> Int {
+        // A chunk extension may follow; the server ignores it.
+        let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
+        guard !digits.isEmpty, digits.allSatisfy({ ASCII.hexadecimalValue($0) != nil }) else {
+            throw .bad("The size of a chunk is no hexadecimal number (RFC 9112 §7.1).")
+        }
+        guard let size = Int(String(decoding: digits, as: UTF8.self), radix: 16) else {
+            throw .refused(413, "The size of a chunk is beyond every limit.")
+        }
+        return size
     }
 
-    private func add(_ piece: ArraySlice<UInt8>, to request: inout MockServer.Request) {
-        request.bodyLength += piece.count
-        request.body.append(contentsOf: piece.prefix(max(0, server.limits.keptBody - request.body.count)))
+    private func checkRoom(for count: Int, in request: MockServer.Request) throws(Ending) {
+        let limit = server.limits.body
+        guard count <= limit - request.bodyLength else {
+            throw .refused(413, "The content is over the limit of \(limit) bytes.")
+        }
     }
 
-    private func refusing<Value>(_ parse: () throws(BadRequest) -> Value) throws(Ending) -> Value {
-        do {
-            return try parse()
-        } catch {
-            throw .refused(error)
+    /// Reads a number of bytes of the content.
+    private func read(_ count: Int, into request: inout MockServer.Request) throws(Ending) {
+        var left = count
+        while left > 0 {
+            if input.isEmpty { try receive() }
+            let piece = input.prefix(left)
+            input = input.dropFirst(piece.count)
+            left -= piece.count
+            request.bodyLength += piece.count
+            request.body.append(contentsOf: piece.prefix(max(0, server.limits.keptBody - request.body.count)))
         }
     }
 }

@@ -30,8 +30,10 @@ final class ServerConnection {
         case reset
         /// The server is finished, but the client may still be sending.
         case done
-        /// The client sent an unacceptable request.
-        case refused(BadRequest)
+        /// The client sent an unacceptable request, which gets this status and reason.
+        case refused(HTTPResponse.Status, _ reason: String)
+
+        static func bad(_ reason: String) -> Self { .refused(400, reason) }
     }
 
     private static let readAheadLimit = 64 << 10
@@ -66,21 +68,18 @@ final class ServerConnection {
         do {
             while try serveRequest(number: number) { number += 1 }
             return .done
-        } catch .refused(let reason) {
-            return refuse(reason)
+        } catch .refused(let status, let reason) {
+            return refuse(status, reason)
         } catch {
             return error
         }
     }
 
-    private func refuse(_ reason: BadRequest) -> Ending {
-        let response = StubAnswer.status(reason.status, headers: [.connection: "close"], body: reason.reason + "\n")
-        do {
-            try perform(response.script(for: RequestHead.unreadable, keepsAlive: false).steps)
-            return .done
-        } catch {
-            return error
-        }
+    private func refuse(_ status: HTTPResponse.Status, _ reason: String) -> Ending {
+        let text = Data((reason + "\n").utf8)
+        let fields: HTTPFields = [.connection: "close", .contentLength: String(text.count)]
+        do { try send(MockContent.head(status, fields) + text) } catch { return error }
+        return .done
     }
 
     /// Reads until the client has closed its side too. Closing with unread bytes would reset the connection, and the client
@@ -144,7 +143,7 @@ extension ServerConnection {
         while input.count < Self.readAheadLimit {
             guard try receiveAvailable() else { return try wait(for: Int16(POLLIN)) }
         }
-        try wait(for: 0)
+        try wait(for: Descriptors.hangup)
     }
 
     /// - Returns: whether to try again at once, rather than wait for bytes.
@@ -174,7 +173,7 @@ extension ServerConnection {
         if entries[0].revents != 0 { throw .closed }
         if entries[1].revents != 0 { control.wake.drain() }
         if control.mustClose { throw .closed }
-        if events == 0, entries[2].revents != 0 { throw .peerGone }
+        if events == Descriptors.hangup, entries[2].revents != 0 { throw .peerGone }
     }
 
     private func checkOutside() throws(Ending) {

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import InterceptorsCore
-internal import InterceptorsMiddlewares
 internal import Synchronization
 
 /// The running server. Its threads retain the core rather than ``MockServer``, so that the server can be released while they
@@ -29,7 +28,7 @@ final class ServerCore: Sendable {
     private let makeStream: @Sendable (Int32) -> any ByteStream
     private let listener: Int32
     private let stopping: WakePipe
-    private let state = Mutex(ServerState())
+    let state = Watched(ServerState())
     private let threads = Mutex(Threads())
     // Held while the server stops, so that a concurrent second call also returns only after the stop.
     private let isStopped = Mutex(false)
@@ -67,7 +66,7 @@ final class ServerCore: Sendable {
         isStopped.withLock { isStopped in
             guard !isStopped else { return }
             isStopped = true
-            update { $0.isStopped = true }
+            state.change { $0.isStopped = true }
             stopping.signal()
             threads.withLock(\.accepting)?.join()
             Descriptors.close(listener)
@@ -75,7 +74,7 @@ final class ServerCore: Sendable {
             stopping.close()
         }
         // Drops the routes, because a route that captures the server would otherwise keep both alive.
-        let dropped = state.withLock { state in
+        let dropped = state.change { state in
             defer { (state.routes, state.fallback) = ([], nil) }
             return (state.routes, state.fallback)
         }
@@ -83,31 +82,18 @@ final class ServerCore: Sendable {
     }
 
     /// Whether the server has been told to stop. Unlike polling `stopDescriptor`, this needs no system call.
-    var hasStopped: Bool { state.withLock(\.isStopped) }
+    var hasStopped: Bool { state.read(\.isStopped) }
 
     /// Becomes readable when the server is told to stop.
     var stopDescriptor: Int32 { stopping.reading }
 
-    func read<Value: Sendable>(_ read: (ServerState) -> Value) -> Value { state.withLock { read($0) } }
-
-    /// Changes the state under the lock, then resumes due watchers outside.
-    func update<Value: Sendable>(_ change: (inout ServerState) -> Value) -> Value {
-        let (value, due) = state.withLock { state in (change(&state), state.takeDueWatchers()) }
-        for watcher in due { watcher.waiter.resume(with: ()) }
-        return value
-    }
-
+    /// Waits until the condition holds, the server has stopped, or the task is cancelled.
     func wait(until isDone: @escaping @Sendable (ServerState) -> Bool) async {
-        let watcher = ServerState.Watcher(isDone: isDone)
-        guard state.withLock({ $0.add(watcher) }) else { return }
-        await watcher.waiter.outcome { [self] _ in
-            state.withLock { $0.watchers.removeAll { $0.waiter === watcher.waiter } }
-            watcher.waiter.resume(with: ())
-        }
+        await state.first { $0.isStopped || isDone($0) ? true : nil }
     }
 
     func closeConnections() {
-        for control in state.withLock({ Array($0.connections.values) }) { control.drop() }
+        for control in state.read({ Array($0.connections.values) }) { control.drop() }
     }
 }
 
@@ -150,7 +136,7 @@ extension ServerCore {
     }
 
     private func run(_ id: Int, _ control: ConnectionControl, _ descriptor: Int32) {
-        update { state in
+        state.change { state in
             state.opened += 1
             state.connections[id] = control
         }
@@ -158,7 +144,7 @@ extension ServerCore {
         let isClosedByPeer = connection.run()
         // Closed before the state changes, so that anybody who sees the connection gone also finds its descriptors closed.
         control.wake.close()
-        update { state in
+        state.change { state in
             state.connections[id] = nil
             if isClosedByPeer { state.closedByPeer += 1 }
         }

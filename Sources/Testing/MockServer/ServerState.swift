@@ -1,15 +1,8 @@
 internal import Foundation
 internal import InterceptorsCore
-internal import InterceptorsMiddlewares
 
-/// The state shared by a server's threads and its users. Mutate it under the lock, and resume returned watchers outside.
+/// The state shared by a server's threads and its users.
 struct ServerState: Sendable {
-    /// A task that waits for a condition.
-    struct Watcher: Sendable {
-        let isDone: @Sendable (ServerState) -> Bool
-        let waiter = Waiter<Void>()
-    }
-
     var routes: [Route] = []
     var queue: [StubAnswer] = []
     /// Answers what no route and no queued response answers.
@@ -26,7 +19,6 @@ struct ServerState: Sendable {
     /// The open connections, with the controls of their threads.
     var connections: [Int: ConnectionControl] = [:]
     var isStopped = false
-    var watchers: [Watcher] = []
     private var queueTaken = 0
 
     mutating func note(_ request: MockServer.Request) { if keepsRequests { requests.append(request) } }
@@ -53,18 +45,24 @@ struct ServerState: Sendable {
             """
         return .text(text, status: 404)
     }
+}
 
-    /// Adds a watcher, unless there is nothing to wait for. Returns whether it was added.
-    mutating func add(_ watcher: Watcher) -> Bool {
-        if isStopped || watcher.isDone(self) { return false }
-        watchers.append(watcher)
-        return true
+/// An answer for requests with a given method, or any method, whose targets match a pattern.
+struct Route: Sendable {
+    enum Answer: Sendable {
+        /// A fixed response, which the connection's thread sends without a task.
+        case response(StubAnswer)
+        case closure(@Sendable (MockServer.Request) async throws -> StubAnswer)
     }
 
-    /// Removes and returns the watchers with nothing left to wait for.
-    mutating func takeDueWatchers() -> [Watcher] {
-        let due = watchers.filter { isStopped || $0.isDone(self) }
-        watchers.removeAll { watcher in due.contains { $0.waiter === watcher.waiter } }
-        return due
-    }
+    let scope: StubScope
+    let readsBody: Bool
+    let answer: Answer
+    let location: CodeLocation
+
+    func matches(_ request: MockServer.Request) -> Bool { scope.matches(request.method, request.target) }
+}
+
+extension Route: CustomStringConvertible {
+    var description: String { "\(scope) (\(location))" }
 }

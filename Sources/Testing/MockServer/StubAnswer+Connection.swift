@@ -62,11 +62,7 @@ extension StubAnswer {
     ///   - body: the content.
     ///   - status: the status.
     ///   - headers: the fields.
-    public static func untilClose(
-        _ body: Data,
-        status: HTTPResponse.Status = 200,
-        headers: HTTPFields = [:]
-    ) -> Self {
+    public static func untilClose(_ body: Data, status: HTTPResponse.Status = 200, headers: HTTPFields = [:]) -> Self {
         Self(status, headers, MockContent(.close, [.send(body)]))
     }
 
@@ -106,16 +102,18 @@ extension StubAnswer {
 
     /// This answer without closures: they have answered.
     func chosen(for request: MockServer.Request) async throws -> Self {
-        guard isChosen else { return self }
         guard let sent = HTTPRequest(request) else { return .text("The target isn't a path.\n", status: 400) }
+        var chosen: Self
         switch content {
         case .closure(let answer):
             let response = try await answer(sent)
-            return Self.status(response.status, headers: response.headerFields, body: response.body)
-                .preceded(by: leadingSteps)
-        case .choice(let choose): return try await choose(sent).chosen(for: request).preceded(by: leadingSteps)
+            chosen = .status(response.status, headers: response.headerFields, body: response.body)
+        case .choice(let choose): chosen = try await choose(sent).chosen(for: request)
         default: return self
         }
+        chosen = chosen.preceded(by: leadingSteps)
+        chosen.connection.close = connection.close ?? chosen.connection.close
+        return chosen
     }
 
     /// The steps that answer a request, and whether the connection can be reused afterwards.

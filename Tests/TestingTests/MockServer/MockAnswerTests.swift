@@ -187,6 +187,10 @@ import Testing
         #expect(silent == "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na")
         let steps = try await wire(StubAnswer(steps: [.send("x")]).closing(), for: Wire.get())
         #expect(steps == "x")
+        let closure = try await wire(.answer { _ in HTTPResponse(status: 200, body: "a") }.closing(), for: Wire.get())
+        #expect(closure == "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: close\r\n\r\na")
+        let choice = try await wire(.choosing { _ in .text("a") }.closing(announced: false), for: Wire.get())
+        #expect(choice.hasSuffix("Content-Length: 1\r\n\r\na"))
         let field = try await wire(StubAnswer.status(200, headers: [.connection: "Close"]), for: Wire.get())
         #expect(field == "HTTP/1.1 200 OK\r\nConnection: Close\r\nContent-Length: 0\r\n\r\n")
     }

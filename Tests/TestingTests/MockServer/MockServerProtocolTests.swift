@@ -130,6 +130,19 @@ import Testing
         await server.closedConnections(1)
     }
 
+    /// The server reads ahead up to a limit, and must notice the end of the connection behind unread bytes too.
+    @Test func clientThatLeavesBehindUnreadContentIsGone() async throws {
+        let server = try MockServer()
+        server.on(.put, "/**", .neverAnswer, readsBody: false)
+        let client = try RawClient(port: server.port)
+        try await client.send(
+            "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 300000\r\n\r\n" + String(repeating: "x", count: 100_000)
+        )
+        await server.requests(atLeast: 1)
+        client.close()
+        await server.closedConnections(1)
+    }
+
     @Test func onlyTheBeginningOfABigContentIsKept() async throws {
         let server = try MockServer(keptBodyLimit: 5)
         server.on(nil, "/**", .status(200, body: "ok"))

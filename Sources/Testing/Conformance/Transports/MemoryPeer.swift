@@ -7,8 +7,8 @@ struct MemoryPeer: Sendable {
 
     func answer(_ request: HTTPRequest) async throws -> HTTPResponse {
         let received = try await Self.received(request)
-        let route = core.read { $0.route(for: received) }
-        let queued = core.update { state in
+        let route = core.state.read { $0.route(for: received) }
+        let queued = core.state.change { state in
             state.note(received)
             return route == nil ? state.takeQueued(for: received) : nil
         }
@@ -44,13 +44,13 @@ struct MemoryPeer: Sendable {
             let (silence, end) = AsyncStream.makeStream(of: Never.self)
             defer { end.finish() }
             for await _ in silence {}
-            core.update { $0.closedByPeer += 1 }
+            core.state.change { $0.closedByPeer += 1 }
             throw CancellationError()
         case .body(let body):
             if let length = body.length { response.headerFields.addMissing([.contentLength: String(length)]) }
             if body.bytes == nil {
                 response.body = .oneShot(body, length: body.length)
-                    .onEnd { [core] _ in core.update { $0.closedByPeer += 1 } }
+                    .onEnd { [core] _ in core.state.change { $0.closedByPeer += 1 } }
             } else {
                 response.body = body
             }
