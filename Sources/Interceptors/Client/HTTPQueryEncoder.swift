@@ -87,7 +87,7 @@ public struct HTTPQueryEncoder: Sendable {
     /// - Throws: `EncodingError.invalidValue` if the value has no named members, and the value's own errors.
     public func encode(_ value: some Encodable) throws -> HTTPQuery {
         let texts = QueryTexts(self)
-        try QueryValueEncoder(texts: texts, path: []).encode(any: value)
+        try QueryValueEncoder(texts: texts, path: [], codingPath: []).encode(any: value)
         guard texts.all.allSatisfy({ $0.path.first?.isMember ?? false }) else {
             let problem = "A query consists of names and values, and the value has no names."
             throw EncodingError.invalidValue(value, .init(codingPath: [], debugDescription: problem))

@@ -28,7 +28,8 @@ final class QueryTexts {
 struct QueryValueEncoder: Encoder, SingleValueEncodingContainer {
     let texts: QueryTexts
     let path: [QueryTexts.Step]
-    var codingPath: [any CodingKey] { path.map(QueryKey.init) }
+    /// The keys as the value spells them, for its errors.
+    let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
@@ -57,7 +58,7 @@ struct QueryValueEncoder: Encoder, SingleValueEncodingContainer {
         case let value as any URLValue: add(value.urlText)
         case let dictionary as any Dictionaries:
             for (name, member) in dictionary.sortedMembers {
-                try inside(.member(name)).encode(any: member)
+                try inside(.member(name), QueryKey(.member(name))).encode(any: member)
             }
         default: try value.encode(to: self)
         }
@@ -65,7 +66,9 @@ struct QueryValueEncoder: Encoder, SingleValueEncodingContainer {
 
     private func add(_ text: String?) { texts.all.append((path, text)) }
 
-    fileprivate func inside(_ step: QueryTexts.Step) -> Self { Self(texts: texts, path: path + [step]) }
+    fileprivate func inside(_ step: QueryTexts.Step, _ key: any CodingKey) -> Self {
+        Self(texts: texts, path: path + [step], codingPath: codingPath + [key])
+    }
 }
 
 /// A dictionary with text keys. Its names are data, so they stay as they are; sorted, because its own order changes from one
@@ -84,10 +87,8 @@ private struct Members<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let outer: QueryValueEncoder
     var codingPath: [any CodingKey] { outer.codingPath }
 
-    private func member(_ key: any CodingKey) -> QueryValueEncoder { member(key.stringValue) }
-
-    private func member(_ name: String) -> QueryValueEncoder {
-        outer.inside(.member(outer.texts.options.keys.name(name)))
+    private func member(_ key: any CodingKey) -> QueryValueEncoder {
+        outer.inside(.member(outer.texts.options.keys.name(key.stringValue)), key)
     }
 
     func encodeNil(forKey key: Key) { member(key).encodeNil() }
@@ -101,7 +102,7 @@ private struct Members<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { member(key).unkeyedContainer() }
-    func superEncoder() -> any Encoder { member("super") }
+    func superEncoder() -> any Encoder { member(QueryKey(.member("super"))) }
     func superEncoder(forKey key: Key) -> any Encoder { member(key) }
 }
 
@@ -114,7 +115,7 @@ private struct Elements: UnkeyedEncodingContainer {
 
     private mutating func next() -> QueryValueEncoder {
         defer { count += 1 }
-        return outer.inside(.element(count))
+        return outer.inside(.element(count), QueryKey(.element(count)))
     }
 
     mutating func encodeNil() { next().encodeNil() }

@@ -143,6 +143,21 @@ private final class Derived: Base {
         #expect(throws: EncodingError.self) { try HTTPQueryEncoder().encode(nil as Int?) }
     }
 
+    @Test func theErrorOfAMemberNamesTheKeysAsTheValueSpellsThem() {
+        struct Failing: Encodable {
+            func encode(to encoder: any Encoder) throws {
+                throw EncodingError.invalidValue(self, .init(codingPath: encoder.codingPath, debugDescription: ""))
+            }
+        }
+        struct Outer: Encodable { let firstName = ["homeTown": [Failing()]] }
+        let error = #expect(throws: EncodingError.self) { try text(Outer()) { $0.keys = .snakeCase } }
+        guard case .invalidValue(_, let context) = error else {
+            return #expect(Bool(false), "\(String(describing: error))")
+        }
+        #expect(context.codingPath.map(\.stringValue) == ["firstName", "homeTown", "0"])
+        #expect(context.codingPath.map(\.intValue) == [nil, nil, 0])
+    }
+
     @Test func aDictionaryIsSortedAndItsNamesAreData() throws {
         let names = ["d", "firstName", "a", "c", "b", "e"]
         let dictionary = Dictionary(uniqueKeysWithValues: names.map { ($0, 1) })
