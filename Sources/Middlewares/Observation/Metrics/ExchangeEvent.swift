@@ -40,7 +40,7 @@ public struct ExchangeStart: Sendable {
 public struct ExchangeEnd: Sendable {
     /// The request.
     public let start: ExchangeStart
-    /// The error of the call or of reading a streamed response; `CancellationError` if either was cancelled, or if nobody read the
+    /// The error of the call or of reading a one-shot stream; `CancellationError` if either was cancelled, or if nobody read the
     /// response to its end. `nil` if the response is complete.
     public let error: (any Error)?
     /// The response's status, if a response arrived.

@@ -70,9 +70,9 @@ extension Interceptor where Self == AnyInterceptor {
     /// - With an interceptor at each end, the difference is the cost of retries, refreshes and queues.
     ///
     /// ## When an exchange ends
-    /// An exchange ends with the response, if its content is in memory or in a file. With a streamed response, the exchange
-    /// ends with the last byte, with an error or cancellation of reading, or when the body is discarded or deallocated. Each
-    /// start has exactly one end.
+    /// An exchange ends with the response, if its content is in memory, in a file or can be read again. With a one-shot stream, the
+    /// exchange ends with the last byte, with an error or cancellation of reading, or when the body is discarded or deallocated.
+    /// Each start has exactly one end.
     ///
     /// If a typed call of a ``Client`` can't decode its response, ``ExchangeEvent/decodingFailed(_:_:)`` is reported after the
     /// end.
