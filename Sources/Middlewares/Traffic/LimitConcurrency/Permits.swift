@@ -35,8 +35,6 @@ struct Permits<Waiter: Sendable>: Sendable {
     // Only scopes with a permit in use or a waiter.
     private var scopes: [LimitScope: Scope] = [:]
     private var lastTicket = 0
-    // May contain stale entries: those of hosts whose first waiter has since gone or left. `holds(_:)` detects them.
-    private(set) var ready = ReadyHosts()
 
     init(_ limits: Limits) { self.limits = limits }
 
@@ -59,7 +57,6 @@ struct Permits<Waiter: Sendable>: Sendable {
         waiting += 1
         let waiter = waiter()
         scopes[scope, default: Scope()].line.join(lastTicket, waiter)
-        if scopes[scope]?.line.count == 1 { noteIfReady(scope) }
         return .wait(ticket: lastTicket, waiter)
     }
 
@@ -69,17 +66,14 @@ struct Permits<Waiter: Sendable>: Sendable {
     mutating func release(for scope: LimitScope) -> Waiter? {
         let wasTotalReached = !isBelow(limits.total, inUse)
         inUse -= 1
-        let wasHostReached = !isBelow(limits.perHost, scopes[scope]?.inUse ?? 0)
         scopes[scope]?.inUse -= 1
-        if wasHostReached { noteIfReady(scope) }
         // If the total wasn't reached, waiters only wait because of a per-host limit: this release can only help its own scope.
-        let next = wasTotalReached && sortsHosts ? takeLongestWaiting() : isReady(scope) ? scope : nil
+        let next = wasTotalReached && limits.perHost != nil ? longestWaiting : scope
         defer { forget(scope) }
-        guard let next, let first = scopes[next]?.line.removeFirst() else { return nil }
+        guard let next, isReady(scopes[next]), let first = scopes[next]?.line.removeFirst() else { return nil }
         scopes[next]?.inUse += 1
         inUse += 1
         waiting -= 1
-        noteIfReady(next)
         return first.waiter
     }
 
@@ -87,41 +81,19 @@ struct Permits<Waiter: Sendable>: Sendable {
     ///
     /// - Returns: the waiter, which the caller must resume; `nil` if the waiter already has a permit.
     mutating func leave(_ ticket: Int, for scope: LimitScope) -> Waiter? {
-        let wasFirst = scopes[scope]?.line.first == ticket
         guard let waiter = scopes[scope]?.line.remove(ticket) else { return nil }
         waiting -= 1
-        if wasFirst { noteIfReady(scope) }
         forget(scope)
         return waiter
     }
 
-    /// Whether waiters of several hosts can compete for the total. Only then is `ready` in use.
-    private var sortsHosts: Bool { limits.total != nil && limits.perHost != nil }
-
-    private mutating func takeLongestWaiting() -> LimitScope? {
-        while let entry = ready.first {
-            ready.dropFirst()
-            if holds(entry) { return entry.scope }
-        }
-        return nil
+    /// The host whose first waiter may go and has waited longest. Looks at each host in use, which are few.
+    private var longestWaiting: LimitScope? {
+        scopes.lazy.filter { isReady($0.value) }.min { $0.value.line.first ?? .max < $1.value.line.first ?? .max }?.key
     }
 
-    private func holds(_ entry: ReadyHosts.Entry) -> Bool {
-        isReady(entry.scope) && scopes[entry.scope]?.line.first == entry.ticket
-    }
-
-    // Must be called whenever a host may have become ready, or its first waiter has changed.
-    private mutating func noteIfReady(_ scope: LimitScope) {
-        guard sortsHosts, isReady(scope), let ticket = scopes[scope]?.line.first else { return }
-        ready.insert(ticket, scope)
-        if ready.count > 2 * scopes.count + 32 {
-            let all = self
-            ready.filter { all.holds($0) }
-        }
-    }
-
-    private func isReady(_ scope: LimitScope) -> Bool {
-        scopes[scope].map { !$0.line.isEmpty && isBelow(limits.perHost, $0.inUse) } ?? false
+    private func isReady(_ scope: Scope?) -> Bool {
+        scope.map { !$0.line.isEmpty && isBelow(limits.perHost, $0.inUse) } ?? false
     }
 
     private mutating func forget(_ scope: LimitScope) {
