@@ -63,12 +63,17 @@ private struct ProgressReports: Sendable {
     var download: (@Sendable (TransferProgress) -> Void)?
 }
 
+/// The caller's and the chain's say in sending a request again.
+private struct Repetition: Sendable {
+    var followsRedirects = false
+    var isIdempotent: Bool?
+}
+
 extension HTTPContext {
     private enum TimeoutsKey: HTTPContextKey { static var defaultValue: Timeouts? { nil } }
     private enum ResponseBodyKey: HTTPContextKey { static var defaultValue: ResponseBodyMode { .buffered } }
     private enum SendingForbiddenKey: HTTPContextKey { static var defaultValue: String? { nil } }
-    private enum FollowsRedirectsKey: HTTPContextKey { static var defaultValue: Bool { false } }
-    private enum IdempotencyKey: HTTPContextKey { static var defaultValue: Bool? { nil } }
+    private enum RepetitionKey: HTTPContextKey { static var defaultValue: Repetition { Repetition() } }
     private enum ReportsKey: HTTPContextKey { static var defaultValue: ProgressReports { ProgressReports() } }
 
     /// On a request: its time limits. `nil` to use the transport's.
@@ -98,15 +103,15 @@ extension HTTPContext {
     /// A transport that fails to receive the content of such a redirect, or waits for more of it for a second, returns the
     /// response. Reading its body throws the failure.
     package var followsRedirects: Bool {
-        get { self[FollowsRedirectsKey.self] }
-        set { self[FollowsRedirectsKey.self] = newValue }
+        get { self[RepetitionKey.self].followsRedirects }
+        set { self[RepetitionKey.self].followsRedirects = newValue }
     }
 
     /// On a request: whether the caller says that it may be sent several times; `nil` if the caller says neither. `Middlewares`
     /// documents it as `isIdempotent`.
     package var declaredIdempotency: Bool? {
-        get { self[IdempotencyKey.self] }
-        set { self[IdempotencyKey.self] = newValue }
+        get { self[RepetitionKey.self].isIdempotent }
+        set { self[RepetitionKey.self].isIdempotent = newValue }
     }
 
     /// On a request: called as its body is sent, from any thread. The closure must return quickly.

@@ -95,9 +95,14 @@ package struct CallerIdentity: Sendable, Hashable {
     init(_ element: String, _ identity: String) { bytes = Array(element.utf8) + [0] + Array(identity.utf8) }
 }
 
+/// The marks on a request that tell who asks, beside its credentials.
+private struct CallerMarks: Sendable {
+    var partition: String?
+    var identities: [CallerIdentity] = []
+}
+
 extension HTTPContext {
-    private enum CachePartitionKey: HTTPContextKey { static var defaultValue: String? { nil } }
-    private enum CallerIdentitiesKey: HTTPContextKey { static var defaultValue: [CallerIdentity] { [] } }
+    private enum CallerKey: HTTPContextKey { static var defaultValue: CallerMarks { CallerMarks() } }
 
     /// On a request: the account whose cache entries it may read and write, such as an account ID. If `nil` or empty, the
     /// request's credentials decide.
@@ -111,8 +116,8 @@ extension HTTPContext {
     /// `HTTPErrorCode.sharedResponse`. Nothing checks that the credential finally sent belongs to the named account, unless `partition(by:
     /// tokens)` sets the partition.
     public var cachePartition: String? {
-        get { self[CachePartitionKey.self] }
-        set { self[CachePartitionKey.self] = newValue }
+        get { self[CallerKey.self].partition }
+        set { self[CallerKey.self].partition = newValue }
     }
 
     /// On a request: the partition that it names; `nil` if that is empty.
@@ -120,8 +125,8 @@ extension HTTPContext {
 
     /// On a request: the identities that outer interceptors have declared, and the client certificate of the chain's transport.
     package internal(set) var callerIdentities: [CallerIdentity] {
-        get { self[CallerIdentitiesKey.self] }
-        set { self[CallerIdentitiesKey.self] = newValue }
+        get { self[CallerKey.self].identities }
+        set { self[CallerKey.self].identities = newValue }
     }
 }
 

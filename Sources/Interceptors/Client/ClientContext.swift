@@ -1,6 +1,11 @@
+/// The marks of a ``Client`` on a request that it makes.
+private struct ClientMark: Sendable {
+    var sender: RequestSender?
+    var fields = HTTPFields()
+}
+
 extension HTTPContext {
-    private enum SenderKey: HTTPContextKey { static var defaultValue: RequestSender? { nil } }
-    private enum ClientFieldsKey: HTTPContextKey { static var defaultValue: HTTPFields { HTTPFields() } }
+    private enum ClientKey: HTTPContextKey { static var defaultValue: ClientMark { ClientMark() } }
     private enum ValidatesStatusKey: HTTPContextKey { static var defaultValue: Bool { true } }
     private enum DecodingObserversKey: HTTPContextKey {
         static var defaultValue: [@Sendable (DecodingFailure) -> Void] { [] }
@@ -27,15 +32,15 @@ extension HTTPContext {
 
     /// On a request: the client that made it.
     var sender: RequestSender? {
-        get { self[SenderKey.self] }
-        set { self[SenderKey.self] = newValue }
+        get { self[ClientKey.self].sender }
+        set { self[ClientKey.self].sender = newValue }
     }
 
     /// On a request: the fields its ``Client`` filled in because the call set none: `Accept` from the decoder, and
     /// `Content-Type` of an encoded value. Nobody chose these fields, so ``HTTPRequest/addDefaults(_:)`` replaces them.
     var clientFields: HTTPFields {
-        get { self[ClientFieldsKey.self] }
-        set { self[ClientFieldsKey.self] = newValue }
+        get { self[ClientKey.self].fields }
+        set { self[ClientKey.self].fields = newValue }
     }
 
     /// Whether a status that isn't a 2xx fails the call; `true` by default. On a response it is `false` if the request said so, or

@@ -146,19 +146,24 @@ extension Deadline {
     }
 }
 
+/// The marks of `coalesce` on a request and its response.
+private struct Coalescing: Sendable {
+    var coalescers: [ObjectIdentifier] = []
+    var isCoalesced = false
+}
+
 extension HTTPContext {
-    private enum CoalescersKey: HTTPContextKey { static var defaultValue: [ObjectIdentifier] { [] } }
-    private enum CoalescedKey: HTTPContextKey { static var defaultValue: Bool { false } }
+    private enum CoalescingKey: HTTPContextKey { static var defaultValue: Coalescing { Coalescing() } }
 
     /// On a request: the coalescers whose exchanges sent it on.
     fileprivate var coalescers: [ObjectIdentifier] {
-        get { self[CoalescersKey.self] }
-        set { self[CoalescersKey.self] = newValue }
+        get { self[CoalescingKey.self].coalescers }
+        set { self[CoalescingKey.self].coalescers = newValue }
     }
 
     /// On a response: whether another request started the exchange that produced it.
     public internal(set) var isCoalesced: Bool {
-        get { self[CoalescedKey.self] }
-        set { self[CoalescedKey.self] = newValue }
+        get { self[CoalescingKey.self].isCoalesced }
+        set { self[CoalescingKey.self].isCoalesced = newValue }
     }
 }
