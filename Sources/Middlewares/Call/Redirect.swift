@@ -94,27 +94,6 @@ public struct RedirectProposal: Sendable {
     public let response: HTTPResponse
 }
 
-/// A policy's decision about a redirect.
-public struct RedirectDecision: Sendable {
-    enum Kind: Sendable {
-        case follow(HTTPRequest?)
-        case stop
-    }
-
-    let kind: Kind
-
-    /// Send the proposed request.
-    public static let follow = Self(kind: .follow(nil))
-    /// Don't follow the redirect; return its response to the caller.
-    public static let stop = Self(kind: .stop)
-
-    /// Send this request, derived from the proposed one.
-    ///
-    /// The policy may add fields that were removed for the new origin. If the policy changes the URL to an origin that wasn't
-    /// proposed, only credentials that the policy set are sent. A change from https to http must be allowed.
-    public static func follow(_ request: HTTPRequest) -> Self { Self(kind: .follow(request)) }
-}
-
 extension HTTPContext {
     private enum RedirectsKey: HTTPContextKey { static var defaultValue: Redirects { Redirects() } }
 

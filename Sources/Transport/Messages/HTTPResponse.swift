@@ -30,6 +30,13 @@ public struct HTTPResponse: Sendable {
 }
 
 extension HTTPResponse {
+    /// The response without its body, for records that outlive the call: the body would keep its connection.
+    package var head: HTTPResponse {
+        var head = self
+        head.body = .empty
+        return head
+    }
+
     /// Whether content can follow the head (RFC 9112 §6.3). If not, its length and coding fields describe the content of
     /// another response.
     package static func hasContent(status code: Int, answering method: HTTPRequest.Method) -> Bool {

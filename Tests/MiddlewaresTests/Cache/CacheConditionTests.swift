@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func failureInHeaderFieldsIsNotStored() async throws {
-        let envelope = AnyInterceptor.unwrapEnvelope(headers: EnvelopeFields())
+        let envelope = AnyInterceptor.unwrapEnvelope(codeField: "status")
         world.answer(fresh + ["success: false", "status: 7"], "x")
         #expect(try await send(envelope) == "envelopeFailure 7")
         #expect(try await world.entries().isEmpty)

@@ -283,7 +283,7 @@ import Testing
 
     @Test func aFailureInFieldsHasANote() async throws {
         stub.on(nil, "**", .json("{}", headers: ["X-Code": "7"]))
-        let client = client([.unwrapEnvelope(headers: EnvelopeFields(code: "X-Code"), success: .codes(200...299))])
+        let client = client([.unwrapEnvelope(codeField: "X-Code", success: .codes(200...299))])
         await #expect(throws: EnvelopeError.self) {
             try await client.send(HTTPRequest(string: "https://a.example/"))
         }

@@ -33,9 +33,8 @@ struct ClientSpan {
         /// The error to record, if its description is known to hold no secret.
         let recorded: (any Error)?
 
-        init(_ end: SpanEnd) {
+        init(_ response: HTTPResponse?, _ error: (any Error)?) {
             var attributes = SpanAttributes([:])
-            let response = end.response
             attributes["http.response.status_code"] = response?.status.code
             if let connection = response?.context.connection {
                 attributes["network.protocol.version"] = connection.httpVersion?.number
@@ -43,7 +42,7 @@ struct ClientSpan {
                 attributes["network.peer.port"] = connection.remotePort
             }
             // With a response, the reader gave up the rest of the content, which is no error of the exchange.
-            let error = end.error.flatMap { $0 is CancellationError && response != nil ? nil : $0 }
+            let error = error.flatMap { $0 is CancellationError && response != nil ? nil : $0 }
             let failedStatus = response.flatMap { $0.status.code >= 400 ? "\($0.status.code)" : nil }
             attributes["error.type"] = failedStatus ?? error?.typeName
             self.attributes = attributes

@@ -65,8 +65,8 @@ extension SpanReporter {
             // Removed otherwise: an outer span's fields may have come along through a redirect.
             for field in fields { request.headerFields[field.name] = isTold ? field.value : nil }
             return span
-        } end: { span, end in
-            let outcome = ClientSpan.Outcome(end)
+        } end: { span, response, error in
+            let outcome = ClientSpan.Outcome(response, error)
             span.attributes.merge(outcome.attributes)
             if let error = outcome.recorded { span.recordError(error) }
             if outcome.isError { span.setStatus(SpanStatus(code: .error)) }

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The implementation of `.followRedirects(…)`, documented there.
 struct FollowRedirectsInterceptor: PlacedInterceptor {
-    typealias Policy = @Sendable (RedirectProposal) async throws -> RedirectDecision
+    typealias Policy = @Sendable (RedirectProposal) async throws -> HTTPRequest?
 
     let limit: Int
     let allowsDowngrade: Bool
@@ -66,14 +66,12 @@ struct FollowRedirectsInterceptor: PlacedInterceptor {
         hops.append(hop)
         if let policy {
             let proposal = RedirectProposal(redirect: hop, previous: previous, request: following, response: response)
-            switch try await policy(proposal).kind {
-            case .stop:
+            guard let changed = try await policy(proposal) else {
                 hops = previous
                 request.note(.redirectStopped(hop))
                 return nil
-            case .follow(let changed?): following = rules.request(changed, insteadOf: following)
-            case .follow(nil): break
             }
+            following = rules.request(changed, insteadOf: following)
         }
         if hops.count > limit { throw failure(.tooManyRedirects, hops, response, request) }
         try check(following, after: request, response, hops)
@@ -175,13 +173,15 @@ extension Interceptor where Self == AnyInterceptor {
     ///   - limit: the maximum number of redirects per call, 20 by default.
     ///   - allowsDowngrade: whether to follow redirects from https to http; `false` by default.
     ///   - redaction: decides by name which further fields are never sent to another origin.
-    ///   - policy: decides about each redirect before it is followed, even about one that would be refused. If it throws, the
-    ///     caller gets the error. By default all redirects are followed.
+    ///   - policy: decides about each redirect before it is followed, even about one that would be refused, and returns the request
+    ///     to send: the proposed one, or one derived from it. The policy may add fields that were removed for the new origin. If
+    ///     it changes the URL to an origin that wasn't proposed, only credentials that the policy set are sent. `nil` to return
+    ///     the redirect to the caller. If the policy throws, the caller gets the error. By default all redirects are followed.
     public static func followRedirects(
         limit: Int = 20,
         allowsDowngrade: Bool = false,
         redaction: Redaction = .standard,
-        policy: (@Sendable (RedirectProposal) async throws -> RedirectDecision)? = nil
+        policy: (@Sendable (RedirectProposal) async throws -> HTTPRequest?)? = nil
     ) -> Self {
         Self(
             FollowRedirectsInterceptor(

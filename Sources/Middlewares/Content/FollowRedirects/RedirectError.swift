@@ -32,7 +32,7 @@ public struct RedirectError: HTTPError {
                 "The redirect's Location is not a URL, or there are several different ones. Ask the server's operator."
             case .insecureRedirect:
                 "The redirect leads from https to http: followRedirects(allowsDowngrade: true) allows it."
-            default: "The redirect leads to a scheme other than http and https. A policy can return .stop for it."
+            default: "The redirect leads to a scheme other than http and https. A policy can return nil for it."
             }
     }
 }

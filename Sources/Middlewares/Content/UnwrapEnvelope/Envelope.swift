@@ -64,7 +64,7 @@ extension Envelope {
     }
 
     /// Reads the envelope in the header fields.
-    init(_ response: borrowing HTTPResponse, fields: EnvelopeFields, flag: HTTPField.Name?) {
+    init(_ response: borrowing HTTPResponse, _ fields: EnvelopeFields) {
         status = response.status
         headerFields = response.headerFields
         body = response.body.bytes ?? Data()
@@ -72,7 +72,7 @@ extension Envelope {
         code = response.headerFields[fields.code].map { Code($0) }
         messageField = response.headerFields[fields.message]
         // No closure here: on macOS, a closure can't capture a borrowed value whose size the compiler doesn't know.
-        self.flag = if let flag { response.headerFields[flag] } else { nil }
+        flag = if let flag = fields.flag { response.headerFields[flag] } else { nil }
         payloadPlace = nil
         messagePlace = nil
     }
@@ -120,19 +120,9 @@ final class EnvelopePaths: Sendable {
     }
 }
 
-/// The names of the header fields that carry the code and the message when the body doesn't.
-public struct EnvelopeFields: Sendable {
-    /// The name of the field that holds the code.
-    public var code: HTTPField.Name
-    /// The name of the field that holds the message.
-    public var message: HTTPField.Name
-
-    /// Creates a pair of field names, by default `status` and `message`.
-    public init(code: HTTPField.Name = "status", message: HTTPField.Name = "message") {
-        self.code = code
-        self.message = message
-    }
-
-    /// The fields `status` and `message`.
-    public static var standard: Self { Self() }
+/// The names of the header fields that carry the code, the message and the flag of success when the body doesn't.
+struct EnvelopeFields: Sendable {
+    let code: HTTPField.Name
+    let message: HTTPField.Name
+    let flag: HTTPField.Name?
 }

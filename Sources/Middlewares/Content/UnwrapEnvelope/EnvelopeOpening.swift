@@ -37,9 +37,9 @@ extension UnwrapEnvelopeInterceptor {
         guard judges(response.status), response.status.code != 304 else { return false }
         let failsOtherwise = otherwise == .fail && response.status.kind == .successful
         switch form {
-        case .fields(let fields, let flag):
+        case .fields(let fields):
             do {
-                return try success.verdict(on: Envelope(response, fields: fields, flag: flag)).map(!) ?? failsOtherwise
+                return try success.verdict(on: Envelope(response, fields)).map(!) ?? failsOtherwise
             } catch {
                 return true
             }
@@ -97,10 +97,9 @@ extension UnwrapEnvelopeInterceptor {
     func judgeFields(
         of response: consuming HTTPResponse,
         _ fields: EnvelopeFields,
-        flag: HTTPField.Name?,
         from origin: EnvelopeOrigin
     ) async throws -> HTTPResponse {
-        let envelope = Envelope(response, fields: fields, flag: flag)
+        let envelope = Envelope(response, fields)
         let verdict: Bool?
         do {
             verdict = try success.verdict(on: envelope)
@@ -111,7 +110,7 @@ extension UnwrapEnvelopeInterceptor {
         guard let isSuccess = verdict else {
             let mayLackFields = origin.method == .head || [204, 205].contains(response.status.code)
             guard otherwise == .fail, response.status.kind == .successful, !mayLackFields else { return response }
-            let explanation = "The response has no header field \(flag ?? fields.code)."
+            let explanation = "The response has no header field \(fields.flag ?? fields.code)."
             let body = try await beginning(of: response.body)
             throw origin.refusal(.notAnEnvelope, explanation, body, response)
         }

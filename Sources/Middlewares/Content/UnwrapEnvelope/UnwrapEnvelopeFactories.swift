@@ -10,7 +10,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// .unwrapEnvelope(payload: "data", success: .flag("success"), otherwise: .pass)
     /// .unwrapEnvelope(payload: "data.user", success: .payload)    // {"data":{"user":…}}, without a code
     /// .unwrapEnvelope(payload: "data", success: .custom { $0.text(at: "status") == "done" })
-    /// .unwrapEnvelope(headers: .standard)
+    /// .unwrapEnvelope(codeField: "status", messageField: "message")
     /// ```
     ///
     /// ## Order
@@ -81,14 +81,16 @@ extension Interceptor where Self == AnyInterceptor {
     /// HEAD and 204 responses are checked too if they have these fields, and pass if they don't.
     ///
     /// - Parameters:
-    ///   - headers: the names of the fields that hold code and message, by default `status` and `message`.
+    ///   - codeField: the name of the field that holds the code.
+    ///   - messageField: the name of the field that holds the message, by default `message`.
     ///   - success: the rule for success, by default the field `success`.
     ///   - otherwise: the treatment of 2xx responses without these fields; by default they fail.
     ///   - limit: the maximum number of bytes of a failure's body to keep in the ``EnvelopeError``, 1 MiB by default.
     ///   - keepsEnvelope: whether the response's context has the envelope (``InterceptorsTransport/HTTPContext/envelope``); `false` by default.
     ///   - judges: which statuses to check, by default all except 3xx, 401 and 407.
     public static func unwrapEnvelope(
-        headers: EnvelopeFields,
+        codeField: HTTPField.Name,
+        messageField: HTTPField.Name = "message",
         success: Envelope.Success = .flag("success"),
         otherwise: Envelope.NonEnvelopePolicy = .fail,
         limit: Int = 1 << 20,
@@ -98,7 +100,7 @@ extension Interceptor where Self == AnyInterceptor {
         let flag = success.flagPath.flatMap { HTTPField.Name($0.description) }
         return Self(
             UnwrapEnvelopeInterceptor(
-                form: .fields(headers, flag: flag),
+                form: .fields(EnvelopeFields(code: codeField, message: messageField, flag: flag)),
                 success: success,
                 otherwise: otherwise,
                 limit: limit,

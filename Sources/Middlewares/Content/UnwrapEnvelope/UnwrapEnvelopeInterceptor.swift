@@ -5,7 +5,7 @@ struct UnwrapEnvelopeInterceptor: PlacedInterceptor {
     enum Form: Sendable {
         case body(EnvelopePaths)
         // Indirect, so that copying a form for each response copies one reference.
-        indirect case fields(EnvelopeFields, flag: HTTPField.Name?)
+        indirect case fields(EnvelopeFields)
     }
 
     let form: Form
@@ -50,8 +50,7 @@ struct UnwrapEnvelopeInterceptor: PlacedInterceptor {
         let origin = EnvelopeOrigin(method: method, url: response.url ?? url, notes: notes)
         let paths: EnvelopePaths
         switch form {
-        case .fields(let fields, let flag):
-            return try await judgeFields(of: response, fields, flag: flag, from: origin)
+        case .fields(let fields): return try await judgeFields(of: response, fields, from: origin)
         case .body(let wanted): paths = wanted
         }
         let length = response.body.length

@@ -5,8 +5,8 @@
 ///     let span = tracer.startSpan("\(request.method)")
 ///     request.headerFields[.traceparent] = span.traceparent
 ///     return span
-/// } end: { span, end in
-///     if let error = end.error { span.record(error) }
+/// } end: { span, response, error in
+///     if let error { span.record(error) }
 ///     span.end()
 /// }
 /// ```
@@ -14,7 +14,7 @@
 /// `Adapters/Observability`.
 public struct SpanReporter: Sendable {
     /// Begins a span, and returns the closure that ends it.
-    let begin: @Sendable (inout HTTPRequest) -> @Sendable (SpanEnd) -> Void
+    let begin: @Sendable (inout HTTPRequest) -> @Sendable (HTTPResponse?, (any Error)?) -> Void
 
     /// Creates a reporter from two closures. The exchange waits for both, so they must return quickly.
     ///
@@ -23,36 +23,18 @@ public struct SpanReporter: Sendable {
     ///     about the span, and values to the request's context for interceptors further inside. Report
     ///     `HTTPRequest.summary` rather than the URL, which may hold secrets. `HTTPContext.endpoint` may name the endpoint,
     ///     and ``InterceptorsTransport/HTTPContext/resendCount`` counts earlier attempts of the call.
-    ///   - end: ends the span. Called exactly once for each span, on any thread.
+    ///   - end: ends the span. Called exactly once for each span, on any thread. The response is without its content, and the fields
+    ///     may hold secrets; after an error, it is the response that the error was made from. `nil` if none arrived. The error is
+    ///     that of the call or of reading a streamed response; `nil` if the response arrived completely. It is a
+    ///     `CancellationError` if the call or the reading was cancelled, or the rest of a streamed response was discarded.
     public init<Span: Sendable>(
         begin: @escaping @Sendable (_ request: inout HTTPRequest) -> Span,
-        end: @escaping @Sendable (_ span: Span, _ end: SpanEnd) -> Void
+        end: @escaping @Sendable (_ span: Span, _ response: HTTPResponse?, _ error: (any Error)?) -> Void
     ) {
         self.begin = { request in
             let span = begin(&request)
-            return { end(span, $0) }
+            return { end(span, $0, $1) }
         }
-    }
-}
-
-/// The end of an exchange that a ``SpanReporter`` reports.
-public struct SpanEnd: Sendable {
-    /// The response without its content, or the response that the error was made from; `nil` if none arrived. The fields may
-    /// hold secrets.
-    public let response: HTTPResponse?
-    /// The error of the call or of reading a streamed response; `nil` if the response arrived completely.
-    ///
-    /// `CancellationError` if the call or the reading was cancelled, or the rest of a streamed response was discarded.
-    public let error: (any Error)?
-
-    init(_ response: HTTPResponse?, error: (any Error)? = nil) {
-        // The body would keep its connection.
-        self.response = response.map { response in
-            var head = response
-            head.body = .empty
-            return head
-        }
-        self.error = error
     }
 }
 
@@ -90,11 +72,11 @@ struct SpansInterceptor: PlacedInterceptor {
         do {
             response = try await next(request)
         } catch {
-            end(SpanEnd(error.receivedResponse, error: error))
+            end(error.receivedResponse?.head, error)
             throw error
         }
-        let head = SpanEnd(response).response
-        response.body = response.body.onEnd { end(SpanEnd(head, error: $0)) }
+        let head = response.head
+        response.body = response.body.onEnd { end(head, $0) }
         return response
     }
 

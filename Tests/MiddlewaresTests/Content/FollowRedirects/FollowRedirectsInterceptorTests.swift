@@ -125,7 +125,7 @@ struct FollowRedirectsInterceptorTests {
         }
         #expect(error?.code == .unsupportedScheme)
         #expect(error?.description.contains("hunter2") == false)
-        let stopping = chain(.followRedirects { $0.request.url.scheme == "myapp" ? .stop : .follow }, site)
+        let stopping = chain(.followRedirects { $0.request.url.scheme == "myapp" ? nil : $0.request }, site)
         let response = try await stopping.send(HTTPRequest(url: url("https://h/a")))
         #expect(response.headerFields[.location] == "myapp://callback?code=hunter2")
     }
@@ -218,12 +218,12 @@ struct FollowRedirectsInterceptorTests {
     @Test func policySeesEachHopAndCanChangeOrStopIt() async throws {
         let site = site(["https://h/a": (302, "/b"), "https://h/b": (302, "/c"), "https://h/c": (302, "/d")])
         let seen = Shared<[String]>([])
-        let policy: @Sendable (RedirectProposal) async throws -> RedirectDecision = { proposal in
+        let policy: @Sendable (RedirectProposal) async throws -> HTTPRequest? = { proposal in
             seen.change { $0.append("\(proposal.previous.count) \(proposal.redirect)") }
-            if proposal.redirect.target.path == "/d" { return .stop }
+            if proposal.redirect.target.path == "/d" { return nil }
             var request = proposal.request
             request.headerFields["X-Hop"] = "\(proposal.previous.count)"
-            return .follow(request)
+            return request
         }
         let response = try await chain(.followRedirects(policy: policy), site).send(
             HTTPRequest(url: url("https://h/a"))
@@ -243,10 +243,10 @@ struct FollowRedirectsInterceptorTests {
     @Test func policyCannotLeadFromHTTPSToHTTPUnlessThatIsAllowed() async throws {
         let site = site(["https://h/a": (302, "/b")])
         let target = try url("http://h/b")
-        let policy: @Sendable (RedirectProposal) async throws -> RedirectDecision = { proposal in
+        let policy: @Sendable (RedirectProposal) async throws -> HTTPRequest? = { proposal in
             var request = proposal.request
             request.url = target
-            return .follow(request)
+            return request
         }
         let error = await #expect(throws: RedirectError.self) {
             try await chain(.followRedirects(policy: policy), site).send(HTTPRequest(url: url("https://h/a")))
@@ -257,12 +257,12 @@ struct FollowRedirectsInterceptorTests {
     @Test func policyThatLeadsToYetAnotherOriginTakesNoCredentialsThere() async throws {
         let site = site(["https://h/a": (302, "/b")])
         let target = try url("https://g/b")
-        let policy: @Sendable (RedirectProposal) async throws -> RedirectDecision = { proposal in
+        let policy: @Sendable (RedirectProposal) async throws -> HTTPRequest? = { proposal in
             #expect(proposal.request.headerFields[.authorization] == "of h")
             var request = proposal.request
             request.url = target
             request.headerFields["X-Api-Key"] = "of g"
-            return .follow(request)
+            return request
         }
         let fields: HTTPFields = [.authorization: "of h", .cookie: "of=h", "X-Api-Key": "of h", .accept: "text/html"]
         _ = try await chain(.followRedirects(policy: policy), site).send(

@@ -110,10 +110,10 @@ struct RedirectChainTests {
         #expect(response.body.bytes == Data("followed".utf8))
         // A request that a policy creates also follows redirects.
         server.on(.get, "/c", .status(302, headers: [.location: "/a"]))
-        let policy: @Sendable (RedirectProposal) async throws -> RedirectDecision = { proposal in
+        let policy: @Sendable (RedirectProposal) async throws -> HTTPRequest? = { proposal in
             var request = HTTPRequest(url: proposal.request.url)
             request.context.responseBody = proposal.request.context.responseBody
-            return .follow(request)
+            return request
         }
         var request = Self.request(server)
         request.url = server.url.appending(path: "c")
@@ -123,7 +123,7 @@ struct RedirectChainTests {
 
     @Test func readingTheContentOfARedirectThatIsNotFollowedThrowsItsFault() async throws {
         let server = try Self.redirectWithTooMuchContent()
-        let stopping = AnyInterceptor.followRedirects { _ in .stop }
+        let stopping = AnyInterceptor.followRedirects { _ in nil }
         let response = try await InterceptorChain([stopping], transport: .platform()).send(Self.request(server))
         #expect(response.status == 302)
         let reading = await #expect(throws: TransportError.self) { try await response.body.collect(upTo: 100) }
@@ -171,7 +171,7 @@ struct RedirectChainTests {
             default: throw TransportError(.connectionLost, "The server has gone.", request: request)
             }
         }
-        let inner: AnyInterceptor = .followRedirects { $0.redirect.url.path == "/1" ? .stop : .follow }
+        let inner: AnyInterceptor = .followRedirects { $0.redirect.url.path == "/1" ? nil : $0.request }
         let chain = InterceptorChain([.followRedirects(), inner], transport: stub)
         let request = HTTPRequest(url: try url("https://h/1"))
         let error = await #expect(throws: TransportError.self) { try await chain.send(request) }

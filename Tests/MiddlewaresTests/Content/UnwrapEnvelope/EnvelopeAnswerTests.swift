@@ -46,7 +46,7 @@ struct EnvelopeAnswerTests {
                 : HTTPResponse(status: 200, headerFields: ["status": "1005"], body: "[]")
         }
         for outermost in [
-            AnyInterceptor.unwrapEnvelope(payload: "object"), .unwrapEnvelope(headers: .standard),
+            AnyInterceptor.unwrapEnvelope(payload: "object"), .unwrapEnvelope(codeField: "status"),
         ] {
             let chain = InterceptorChain([outermost, .retry(.constant(.zero))], transport: transport)
             let error = await #expect(throws: EnvelopeError.self) { try await chain.get() }

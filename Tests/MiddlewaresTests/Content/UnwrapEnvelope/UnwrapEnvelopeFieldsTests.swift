@@ -9,7 +9,7 @@ import Testing
         status: HTTPResponse.Status = 200,
         body: HTTPBody = "payload",
         method: HTTPRequest.Method = .get,
-        through interceptor: any Interceptor = .unwrapEnvelope(headers: .standard)
+        through interceptor: any Interceptor = .unwrapEnvelope(codeField: "status")
     ) async throws -> HTTPResponse {
         let request = HTTPRequest(method: method, url: try url("https://api.example.com/a"))
         let response = HTTPResponse(status: status, headerFields: fields, body: body)
@@ -30,7 +30,8 @@ import Testing
 
     @Test func fieldsMayHaveOtherNames() async throws {
         let interceptor = AnyInterceptor.unwrapEnvelope(
-            headers: EnvelopeFields(code: "X-Code", message: "X-Text"),
+            codeField: "X-Code",
+            messageField: "X-Text",
             success: .flag("X-Ok")
         )
         _ = try await send(["X-OK": "1"], through: interceptor)
@@ -41,7 +42,7 @@ import Testing
     }
 
     @Test func theCodeMayDecide() async throws {
-        let interceptor = AnyInterceptor.unwrapEnvelope(headers: .standard, success: .codes(200...299))
+        let interceptor = AnyInterceptor.unwrapEnvelope(codeField: "status", success: .codes(200...299))
         _ = try await send(["status": "201"], through: interceptor)
         let error = try await #require(throws: EnvelopeError.self) {
             try await send(["status": "500"], through: interceptor)
@@ -51,7 +52,7 @@ import Testing
 
     @Test func aClosureSeesTheFields() async throws {
         let interceptor = AnyInterceptor.unwrapEnvelope(
-            headers: .standard,
+            codeField: "status",
             success: .custom { $0.text(at: "X-State") == "done" && $0.payload == Data("payload".utf8) }
         )
         _ = try await send(["x-state": "done"], through: interceptor)
@@ -64,7 +65,10 @@ import Testing
             try await send(
                 ["success": "true"],
                 body: .oneShot(Chunks(["a"])) { discards.count() },
-                through: .unwrapEnvelope(headers: .standard, success: .custom { _ in throw CocoaError(.userCancelled) })
+                through: .unwrapEnvelope(
+                    codeField: "status",
+                    success: .custom { _ in throw CocoaError(.userCancelled) }
+                )
             )
         }
         #expect(discards.value == 1)
@@ -74,7 +78,7 @@ import Testing
         let error = try await #require(throws: EnvelopeError.self) { try await send(["message": "OK"]) }
         #expect(error.code == .notAnEnvelope)
         #expect(error.message.contains("success"))
-        _ = try await send([:], through: .unwrapEnvelope(headers: .standard, otherwise: .pass))
+        _ = try await send([:], through: .unwrapEnvelope(codeField: "status", otherwise: .pass))
     }
 
     @Test func headAnd204AreJudgedOnlyIfTheyHaveTheFields() async throws {
@@ -110,7 +114,7 @@ import Testing
             return try await send(
                 ["success": "false"],
                 body: body,
-                through: .unwrapEnvelope(headers: .standard, limit: 6)
+                through: .unwrapEnvelope(codeField: "status", limit: 6)
             )
         }
         #expect(error.body == Data("abcdef".utf8) && !error.isBodyComplete)
@@ -123,7 +127,7 @@ import Testing
             return try await send(
                 ["success": "false"],
                 body: body,
-                through: .unwrapEnvelope(headers: .standard, limit: -1)
+                through: .unwrapEnvelope(codeField: "status", limit: -1)
             )
         }
         #expect(error.body.isEmpty && !error.isBodyComplete)

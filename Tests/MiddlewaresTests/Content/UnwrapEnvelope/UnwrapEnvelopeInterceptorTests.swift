@@ -54,7 +54,7 @@ import Testing
     @Test func envelopeInFieldsIsKeptIfAskedFor() async throws {
         let response = try await send(
             HTTPResponse(status: 200, headerFields: ["success": "true", "status": "7"], body: "x"),
-            through: .unwrapEnvelope(headers: .standard, keepsEnvelope: true)
+            through: .unwrapEnvelope(codeField: "status", keepsEnvelope: true)
         )
         #expect(response.context.envelope?.code == 7)
         #expect(response.body.bytes == Data("x".utf8))

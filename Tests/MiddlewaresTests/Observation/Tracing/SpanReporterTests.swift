@@ -12,7 +12,7 @@ private final class SpanLog: Sendable {
         let parent: Int?
         let request: String
         let resendCount: Int
-        var ends: [SpanEnd] = []
+        var ends: [(response: HTTPResponse?, error: (any Error)?)] = []
     }
 
     let spans = Shared<[Span]>([])
@@ -30,8 +30,8 @@ private final class SpanLog: Sendable {
             request.context.spanNumber = number
             request.headerFields["X-Span"] = "\(number)"
             return number
-        } end: { [self] number, end in
-            spans.change { $0[number - 1].ends.append(end) }
+        } end: { [self] number, response, error in
+            spans.change { $0[number - 1].ends.append((response, error)) }
             ended.count()
         }
     }
