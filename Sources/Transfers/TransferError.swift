@@ -48,11 +48,7 @@ public struct TransferError: HTTPError {
         self.code = code
         self.message = message
         self.request = request?.summary
-        self.response = response.map { response in
-            var copy = response
-            copy.body = .empty
-            return copy
-        }
+        self.response = response?.head
         self.sentNothing = sentNothing ?? Self.codesBeforeSending.contains(code)
     }
 

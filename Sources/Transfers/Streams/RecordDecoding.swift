@@ -42,9 +42,7 @@ private struct RecordDecoding<Value: Decodable & Sendable>: Sendable {
 
     init(_ decoding: ResponseDecoding, _ response: HTTPResponse) {
         self.decoding = decoding
-        var head = response
-        head.body = .empty
-        self.response = head
+        self.response = response.head
         encoding = response.headerFields[.contentType].flatMap(HTTPResponse.encoding(of:)) ?? .utf8
     }
 

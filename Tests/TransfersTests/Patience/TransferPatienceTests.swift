@@ -82,6 +82,11 @@ import Testing
         }
     }
 
+    @Test func patienceOfATransferThatNobodyChoseIsTwoMinutes() {
+        #expect(DownloadResuming.withinCall.patience == .seconds(120))
+        for resuming in [UploadResuming.draft, .tus] { #expect(resuming.patience == .seconds(120)) }
+    }
+
     @Test func callerChoosesThePatience() async throws {
         let clock = ManualClock()
         let stub = StubTransport { _ in throw TransportError(.offline, "There is no network.") }
