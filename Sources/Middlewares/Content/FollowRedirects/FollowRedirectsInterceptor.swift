@@ -135,7 +135,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// interceptors: [.validateStatus(), .followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(…)]
     ///
     /// .followRedirects { proposal in
-    ///     proposal.request.url.host() == "api.example.com" ? .follow : .stop
+    ///     proposal.request.url.host() == "api.example.com" ? proposal.request : nil
     /// }
     /// ```
     /// ## Order
