@@ -11,15 +11,20 @@ final class FolderRecorder: Sendable {
 
     private let folder: FolderPath
     private let redaction: ExchangeRedaction
+    private let path: String
+    /// The right to write to the folder, from the first file on.
+    private let lock = Mutex<WriteLock?>(nil)
     private let names = Mutex(Set<FolderName>())
-    // Writing waits for the disk, and tasks have few threads to wait on. One for all recorders of the process, because several may
-    // write to one folder.
-    private static let queue = DispatchQueue(label: "folder", qos: .userInitiated)
+    // Writing waits for the disk, and tasks have few threads to wait on.
+    private let queue = DispatchQueue(label: "folder", qos: .userInitiated)
 
     init(_ folder: URL, redaction: ExchangeRedaction) {
         self.folder = FolderPath(folder)
         self.redaction = redaction
+        path = folder.resolvingSymlinksInPath().path
     }
+
+    deinit { lock.withLock(\.self)?.release() }
 
     /// Writes an exchange to its files on a thread of the recorder, and then calls a closure.
     ///
@@ -30,13 +35,13 @@ final class FolderRecorder: Sendable {
         _ done: @escaping @Sendable () -> Void
     ) {
         guard let exchange else { return done() }
-        Self.queue.async { [self] in
+        queue.async { [self] in
             do { try write(exchange) } catch { report(error) }
             done()
         }
     }
 
-    private func write(_ exchange: RecordedExchange) throws {
+    func write(_ exchange: RecordedExchange) throws {
         let name = FolderName(exchange.request.method, redaction.url(exchange.request.url), isRedacted: true)
         if let reason = exchange.response?.omission {
             throw TransportError(.bodyTooLarge, "\(name) isn't recorded. \(reason)")
@@ -50,11 +55,19 @@ final class FolderRecorder: Sendable {
                 throw TransportError(.unwritableFile, "A recorder keeps answers to \(limit) requests.")
             }
             try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
-            try put(files, name)
+            try claim().writing.withLock { _ in try put(files, name) }
         } catch {
             let reason = (error as? TransportError)?.message ?? (error as? FolderPath.Failure)?.reason
             let message = "\(name) can't be written to \(folder.url.path): \(reason ?? ErrorText.line(error))"
             throw TransportError(.unwritableFile, message, underlying: reason == nil ? error : nil)
+        }
+    }
+
+    private func claim() throws -> WriteLock {
+        try lock.withLock { lock in
+            if lock == nil { lock = try WriteLock.acquired(path, O_RDONLY | O_DIRECTORY) }
+            if let lock { return lock }
+            throw TransportError(.unwritableFile, "Another process records into the folder. Record into another one.")
         }
     }
 

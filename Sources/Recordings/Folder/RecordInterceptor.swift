@@ -42,8 +42,8 @@ extension Interceptor where Self == AnyInterceptor {
     /// - The last answer to a request replaces the earlier ones. Requests are equal if method, host, path and query are. A
     ///   ``Recording`` keeps sequences of answers, and tells contents of requests apart.
     /// - Two names that are one on a disk that ignores case aren't both kept: `report` is called.
-    /// - Record with one process at a time, which may have any number of recorders. A recorder keeps answers to at most 10,000
-    ///   requests. Beyond this limit, `report` is called.
+    /// - One process records into a folder at a time, with any number of recorders: another process's `report` is called. A recorder keeps
+    ///   answers to at most 10,000 requests. Beyond this limit, `report` is called.
     /// - A 304 to a conditional request isn't kept, nor is a 206 or a 416 to a request with a `Range`. They would replace whole
     ///   answers.
     /// - Credentials in URLs, fields and contents are replaced, by `Redaction.credentials` and as the chain's elements declare them. In the name of a file, a `*` takes their

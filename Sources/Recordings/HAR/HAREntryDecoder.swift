@@ -30,7 +30,7 @@ struct HAREntryDecoder {
         return exchange
     }
 
-    /// An entry's number; `nil` if it is none, or can't be told from the next one.
+    /// An entry's number; `nil` for any other value, and for a number that JSON's readers can't tell from its successor.
     private static func number(_ id: JSONMember) -> Int64? {
         (try? id.number()).flatMap(Int64.init(exactly:)).flatMap { 0..<(1 << 53) ~= $0 ? $0 : nil }
     }

@@ -7,7 +7,7 @@ internal import Synchronization
 /// ```
 /// users.har               written whole: a temporary file, fsync, rename, fsync of the folder
 /// users.har.unfinished    one line for each finished exchange, from its end until a merge; locked by the process that records
-/// .users.har.tmp          the next users.har; left over only if the process was killed, and replaced by the next merge
+/// .users.har.….tmp        the next users.har; left over only if the process was killed, and removed by the next merge
 /// ```
 /// Readers need no lock: they read the side file first, so an entry that moves to the recording meanwhile is found twice, and never
 /// missed.
@@ -16,14 +16,14 @@ struct TapeFiles: Sendable, Hashable {
     let path: String
 
     static let sideSuffix = ".unfinished"
-    /// In bytes, of each file.
+    /// In bytes, of each file: a larger one is neither read nor written.
     private static let limit = 1 << 30
-    /// The side files that this process has locked (`flock`), by their recordings. Held while one of them is written. The system
-    /// releases the lock of a killed process.
-    private static let locked = Mutex<[TapeFiles: OpenedFile]>([:])
 
     var sidePath: String { path + Self.sideSuffix }
     private var folder: String { (path as NSString).deletingLastPathComponent }
+    private var name: String { (path as NSString).lastPathComponent }
+    private var temporaryPrefix: String { ".\(name)." }
+    private static let temporarySuffix = ".tmp"
 
     /// Resolves links in the file's path.
     ///
@@ -94,99 +94,71 @@ extension TapeFiles {
         }
     }
 
-    /// Appends lines to the side file, after a line feed if a killed process left half a line. Acquires the right to record, and
-    /// makes the folder and the file.
-    ///
-    /// - Parameter lines: whole lines, each with its line feed. Without lines, only the right is acquired.
-    /// - Throws: `TransportError` with `HTTPErrorCode.unwritableFile`, also if another process records.
-    func append(_ lines: Data = Data()) throws {
-        let isDone = try writing { file in
-            let size = try file.size()
-            if size == 0 { try file.takePermissions(of: path) }
-            let bytes = try file.endsWithLine(size: size) ? lines : Data("\n".utf8) + lines
-            do {
-                try file.write(bytes, at: size)
-            } catch {
-                // Half a line would do no harm, but would take space on a disk that may be full.
-                try? file.truncate(to: size)
-                throw error
-            }
-        }
-        if isDone { return }
-        throw TransportError(
-            .unwritableFile,
-            "Another process is recording \(path), and one process records a file at a time. Wait for its end, record into another"
-                + " file, or play in mode none."
-        )
-    }
-
-    /// Replaces the recording by the result of a closure, and gives the right to record back. Without lines in the side file,
-    /// nothing is written. Nothing happens if another process records.
-    ///
-    /// - Parameter merge: gets both files.
-    func rewrite(_ merge: (TapeBytes) throws -> Data) throws {
-        let isDone = try writing { file in
-            let old = TapeBytes(side: try file.contents(upTo: Self.limit), tape: try Self.contents(of: path))
-            guard old.side?.isEmpty == false else { return }
-            let new = try merge(old)
-            if new != old.tape { try replace(with: new) }
-            try file.truncate(to: 0)
-        }
-        if isDone { release() }
-    }
-
-    /// Gives the right to record back, for all recordings of this process: each acquires it again when it appends. A side file
-    /// without lines goes.
-    func release() {
-        Self.locked.withLock { locked in
-            guard let file = locked.removeValue(forKey: self) else { return }
-            if (try? file.size()) == 0 { try? FileName.remove(sidePath) }
-            // A reference may keep the file open for a moment.
-            file.unlock()
-        }
-    }
-
-    /// Calls a closure with the locked side file, while no other recording of this process writes.
-    ///
-    /// - Returns: `false` if another process records.
-    private func writing(_ body: (OpenedFile) throws -> Void) throws -> Bool {
-        try Self.locked.withLock { locked in
-            do {
-                guard let file = try locked[self] ?? lockedSideFile() else { return false }
-                locked[self] = file
-                try body(file)
-                return true
-            } catch let error as SystemCallFailure {
-                throw error.unwritable
-            }
-        }
-    }
-
-    private func lockedSideFile() throws -> OpenedFile? {
+    /// Acquires the right to record, and makes the folder. `nil` if another process records.
+    func lock() throws -> WriteLock? {
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         } catch {
             throw TransportError(.unwritableFile, "The folder \(folder) can't be created.", underlying: error)
         }
-        if FileName.isOfAnotherKind(sidePath) { throw SystemCallFailure("open", sidePath, EISDIR) }
-        let flags = O_RDWR | O_CREAT | O_NOFOLLOW
-        let file = try OpenedFile.open(sidePath, flags)
-        // On other systems an app has one process, and iOS ends an app that is suspended while it holds a lock in an App Group's
-        // folder.
-        #if !canImport(Darwin) || os(macOS)
-        // A file system without locks excludes nobody.
-        if file.tryLock() == .busy { return nil }
-        // The process that had the lock may have removed the file before: its name then leads to another one, which isn't locked.
-        if try OpenedFile.open(sidePath, flags).tryLock() == .locked { return try lockedSideFile() }
-        #endif
-        return file
+        return try writing { () throws(SystemCallFailure) in
+            if FileName.isOfAnotherKind(sidePath) { throw SystemCallFailure("open", sidePath, EISDIR) }
+            return try WriteLock.acquired(sidePath, O_RDWR | O_CREAT)
+        }
     }
 
-    private func replace(with bytes: Data) throws {
-        let temporary = (folder as NSString).appendingPathComponent(".\((path as NSString).lastPathComponent).tmp")
-        try FileName.remove(temporary)
+    /// Gives the right to record back. A side file without lines goes.
+    func release(_ lock: WriteLock) {
+        lock.release { if (try? lock.file.size()) == 0 { try? FileName.remove(sidePath) } }
+    }
+
+    /// Appends lines to the side file, after a line feed if a killed process left half a line.
+    ///
+    /// - Parameter lines: whole lines, each with its line feed.
+    func append(_ lines: Data, _ lock: WriteLock) throws {
+        try lock.writing.withLock { _ in
+            try writing { () throws(SystemCallFailure) in
+                let (file, size) = (lock.file, try lock.file.size())
+                if size == 0 { try file.takePermissions(of: path) }
+                let bytes = try file.endsWithLine(size: size) ? lines : Data("\n".utf8) + lines
+                guard size + Int64(bytes.count) <= Self.limit else { throw SystemCallFailure("write", sidePath, EFBIG) }
+                do throws(SystemCallFailure) {
+                    try file.write(bytes, at: size)
+                } catch {
+                    // Half a line would do no harm, but would take space on a disk that may be full.
+                    try? file.truncate(to: size)
+                    throw error
+                }
+            }
+        }
+    }
+
+    /// Replaces the recording by the result of a closure, and empties the side file. Without lines in it, nothing is written.
+    ///
+    /// - Parameter merge: gets both files.
+    func rewrite(_ lock: WriteLock, _ merge: (TapeBytes) throws -> Data) throws {
+        try lock.writing.withLock { _ in
+            let old = try writing { () throws(SystemCallFailure) in
+                TapeBytes(side: try lock.file.contents(upTo: Self.limit), tape: try Self.contents(of: path))
+            }
+            guard old.side?.isEmpty == false else { return }
+            let new = try merge(old)
+            try writing { () throws(SystemCallFailure) in
+                guard new.count <= Self.limit else { throw SystemCallFailure("write", path, EFBIG) }
+                if new != old.tape {
+                    removeLeftovers()
+                    try replace(with: new)
+                }
+                try lock.file.truncate(to: 0)
+            }
+        }
+    }
+
+    private func replace(with bytes: Data) throws(SystemCallFailure) {
+        let random = String(UInt64.random(in: .min ... .max), radix: 36)
+        let temporary = (folder as NSString).appendingPathComponent(temporaryPrefix + random + Self.temporarySuffix)
         let file = try OpenedFile.open(temporary, O_RDWR | O_CREAT | O_EXCL)
-        do {
+        do throws(SystemCallFailure) {
             try file.takePermissions(of: path)
             try file.write(bytes, at: 0)
             try file.synchronize()
@@ -196,6 +168,22 @@ extension TapeFiles {
             throw error
         }
         try OpenedFile.open(folder, O_RDONLY | O_DIRECTORY).synchronize()
+    }
+
+    // Only under the lock, so that no other process is writing one of them.
+    private func removeLeftovers() {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        where name.hasPrefix(temporaryPrefix) && name.hasSuffix(Self.temporarySuffix) {
+            try? FileName.remove((folder as NSString).appendingPathComponent(name))
+        }
+    }
+
+    private func writing<Value>(_ body: () throws(SystemCallFailure) -> Value) throws -> Value {
+        do throws(SystemCallFailure) {
+            return try body()
+        } catch {
+            throw error.unwritable
+        }
     }
 }
 

@@ -13,6 +13,8 @@ final class TapeSession: Sendable {
     let files: TapeFiles
 
     private let state: Mutex<TapeState>
+    /// The right to record, from the first exchange to the next `finish`.
+    private let lock = Mutex<WriteLock?>(nil)
     // Writing waits for the disk, and tasks have few threads to wait on. In order, so that `finish` comes after all exchanges that have
     // ended.
     private let queue = DispatchQueue(label: "recording", qos: .userInitiated)
@@ -57,7 +59,7 @@ final class TapeSession: Sendable {
     }
 
     deinit {
-        if state.withLock(\.isRecording) { files.release() }
+        if let lock = lock.withLock(\.self) { files.release(lock) }
     }
 }
 
@@ -81,6 +83,26 @@ extension TapeSession {
 
     func giveBack(_ ticket: TapeState.Ticket) { state.withLock { $0.giveBack(ticket, index) } }
 
+    /// Acquires the right to record, unless this session has it.
+    ///
+    /// - Throws: also if another process records.
+    @discardableResult
+    private func claim() throws -> WriteLock {
+        if let lock = try claimUnlessBusy() { return lock }
+        throw TransportError(
+            .unwritableFile,
+            "Another process is recording \(files.path), and one process records a file at a time. Wait for its end, record into"
+                + " another file, or play in mode none."
+        )
+    }
+
+    private func claimUnlessBusy() throws -> WriteLock? {
+        try lock.withLock { lock in
+            if lock == nil { lock = try files.lock() }
+            return lock
+        }
+    }
+
     /// The capture of an exchange, which keeps it in the side file. Acquires the right to record, which stays until the next
     /// `finish`.
     ///
@@ -92,8 +114,7 @@ extension TapeSession {
         _ ticket: TapeState.Ticket
     ) throws -> ExchangeCapture {
         do {
-            if !state.withLock(\.isRecording) { try files.append() }
-            state.withLock { $0.isRecording = true }
+            try claim()
         } catch {
             giveBack(ticket)
             throw error
@@ -129,7 +150,7 @@ extension TapeSession {
             return reason + " The old response stays. Delete its entry to record the new outcome."
         }
         new.number = old?.number ?? ticket.number
-        try files.append(HARArchive.encode(line: new))
+        try files.append(HARArchive.encode(line: new), try claim())
         state.withLock { $0.record(ticket, replaced: replaced.withLock(\.self)) }
         return exchange.response?.omission
     }
@@ -148,14 +169,16 @@ extension TapeSession {
 
     private func write() throws {
         // Lines of a process that was killed are moved too; those of one that records are left to it.
-        guard state.withLock(\.isRecording) || (mode == .new || mode == .all) && files.hasSideFile else { return }
+        let isDue = lock.withLock { $0 != nil } || (mode == .new || mode == .all) && files.hasSideFile
+        guard isDue, let acquired = try claimUnlessBusy() else { return }
         let skipped = state.withLock { $0.skipped(index) }
-        try files.rewrite { bytes in
+        try files.rewrite(acquired) { bytes in
             let exchanges = try TapeMerge(redaction: options.redaction).exchanges(bytes, file: files.path)
             // An entry that another recording has recorded again stays.
             return HARArchive.encode(exchanges.filter { !skipped.contains($0) })
         }
-        state.withLock { $0.isRecording = false }
+        lock.withLock { $0 = nil }
+        files.release(acquired)
     }
 }
 

@@ -48,8 +48,6 @@ struct TapeState {
     private let repeatsLast: Bool
     private var positions: [RequestKey: Positions] = [:]
     private var used: [Bool]
-    /// Whether the session has acquired the right to record.
-    var isRecording = false
     /// The reasons why exchanges aren't recorded.
     private var problems: [String] = []
     /// The last position that was recorded, for each key.
@@ -107,7 +105,6 @@ struct TapeState {
     ///
     /// - Parameter replaced: the names of the values that were replaced in it.
     mutating func record(_ ticket: Ticket, replaced names: [String]) {
-        isRecording = true
         recorded[ticket.key] = max(recorded[ticket.key] ?? 0, ticket.ordinal)
         for name in names { replaced[name, default: 0] += 1 }
     }
@@ -143,13 +140,15 @@ struct TapeState {
     }
 }
 
-/// The numbers of new entries: higher than those in the file, different in all recordings of the process, and, because they count
+/// The numbers of new entries: higher than those that this package wrote into the file, different in all recordings of the process, and, because they count
 /// microseconds, also from those that another process recorded since the file was read.
 private enum EntryNumbers {
     private static let last = Mutex<Int64>(0)
 
     static func next(after lastInFile: Int64) -> Int64 {
         last.withLock { last in
+            // A number that no clock reaches for a century is not from here, and the next one might not be read back.
+            let lastInFile = lastInFile < 1 << 52 ? lastInFile : 0
             last = max(last, lastInFile, Int64(Date().timeIntervalSince1970 * 1e6)) + 1
             return last
         }

@@ -127,6 +127,25 @@ import Testing
         #expect(try await recorded.player.text("/") == "/")
     }
 
+    @Test func aSecondProcessThatRecordsGetsAnError() throws {
+        let recorded = RecordedFolder()
+        try FileManager.default.createDirectory(at: recorded.url, withIntermediateDirectories: true)
+        let other = try OpenedFile.open(recorded.url.path, O_RDONLY | O_DIRECTORY)
+        #expect(other.tryLock() == .locked)
+        let recorder = FolderRecorder(recorded.url, redaction: .standard)
+        let exchange = RecordedExchange(
+            startedAt: Date(),
+            request: .init(method: .get, url: "https://api.example.com/a"),
+            response: .init(status: 200, chunks: [.init(Data("1".utf8))])
+        )
+        let error = #expect(throws: TransportError.self) { try recorder.write(exchange) }
+        #expect(
+            error?.code == .unwritableFile && error?.message.contains("Another process records into the folder") == true
+        )
+        #expect(recorded.everything.isEmpty)
+        withExtendedLifetime(other) {}
+    }
+
     @Test func temporaryFilesOfKilledProcessesGo() async throws {
         let recorded = RecordedFolder()
         for name in [".recording-abc", ".other"] { try recorded.write("half", to: "api.example.com/GET/" + name) }

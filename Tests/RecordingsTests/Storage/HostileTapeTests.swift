@@ -24,14 +24,15 @@ import Testing
     }
 
     /// A number above 2⁵³ can't be told from its neighbour, and one after the largest would be an overflow.
-    @Test func aHugeNumberOfAnEntryIsReplaced() async throws {
-        try write([entry("/old", #""text": "old""#, #", "_id": 9223372036854774784"#)])
+    @Test(arguments: ["9223372036854774784", "9007199254740991"])
+    func noExchangeIsLostToAHugeNumberOfAnEntry(id: String) async throws {
+        try write([entry("/old", #""text": "old""#, #", "_id": \#(id)"#)])
         let recording = tape.recording(.new)
         let server = StubTransport { HTTPResponse(status: 200, body: HTTPBody($0.url.lastPathComponent)) }
         for number in 1...3 { try await recording.get("/\(number)", over: server) }
         try recording.finish(allowingUnused: true)
         let names = try TapeIndex.ofFile(tape.url).exchanges.map { String($0.request.url.dropFirst(tapeHost.count)) }
-        #expect(names == ["/old", "/1", "/2", "/3"])
+        #expect(names.sorted() == ["/1", "/2", "/3", "/old"])
     }
 
     @Test(arguments: [Recording.Mode.new, .all])
