@@ -63,7 +63,7 @@ private struct ProgressReports: Sendable {
     var download: (@Sendable (TransferProgress) -> Void)?
 }
 
-/// The caller's and the chain's say in sending a request again.
+/// Whether a request may be sent again, and redirects are followed.
 private struct Repetition: Sendable {
     var followsRedirects = false
     var isIdempotent: Bool?

@@ -73,13 +73,22 @@ extension ChainRuleDefinition {
         }
 
         fileprivate func filled(_ text: String) -> String {
-            let text = elements.enumerated().reduce(text) { text, item in
-                [("#", item.element.description), ("@", item.element.name), ("<", item.element.code)].reduce(text) {
-                    $0.replacingOccurrences(of: "\($1.0)\(item.offset + 1)\($1.0 == "<" ? ">" : "")", with: $1.1)
+            // In one pass, because a name and the detail may be an author's text.
+            var (filled, rest) = ("", text[...])
+            while let mark = rest.popFirst() {
+                if mark == "*" {
+                    filled += detail
+                } else if "#@<".contains(mark), let number = rest.first?.wholeNumberValue,
+                    elements.indices.contains(number - 1)
+                {
+                    let element = elements[number - 1]
+                    filled += mark == "#" ? element.description : mark == "@" ? element.name : element.code
+                    rest = rest.dropFirst(mark == "<" ? 2 : 1)
+                } else {
+                    filled.append(mark)
                 }
             }
-            // Last, because it may be an author's text.
-            return text.replacingOccurrences(of: "*", with: detail)
+            return filled
         }
     }
 

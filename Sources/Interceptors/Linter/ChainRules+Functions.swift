@@ -44,7 +44,8 @@ extension ChainRuleDefinition {
         "showsField": { match in
             guard let redaction = match.inner.redaction else { return false }
             let names = match.outer.secretFields.map(\.rawName).filter { !redaction.isSensitive($0) }
-            match.detail = names.joined(separator: "\", \"")
+            match.detail = names.joined(separator: ", ")
+            match.fault.remedy = ".@2(redaction: .standard.adding(names: \(names)))"
             return !names.isEmpty
         },
         "isNextLog": { match in

@@ -47,7 +47,8 @@ extension CacheStoreConformance {
                 "The generation of a key without an entry"
             )
         },
-        Law("clearingRemovesEverythingAndChangesEveryGeneration", repair: "Change every generation.") { bench in
+        Law("clearingRemovesEverythingAndChangesEveryGeneration", repair: "Change every generation, then remove all.") {
+            bench in
             let key = try bench.key("a")
             try await bench.put(Data("x".utf8), key)
             let generation = try await bench.generation(key)

@@ -16,12 +16,12 @@ extension Client {
     ///   - path: a path below the base URL, or an absolute URL. `RequestTarget(url)` makes one of a `URL`.
     ///   - file: the destination. Its folder must exist.
     ///   - resuming: whether the next call continues an interrupted download, too; ``DownloadResuming/withinCall`` by default. Each
-    ///     attempt runs the whole chain, with `Accept-Encoding: identity`, and passes caches.
+    ///     attempt runs the whole chain and passes caches. The first asks for content without codings.
     ///   - digest: the digest that the whole file must have. Without one, a `Repr-Digest` (RFC 9530) is checked if the response
     ///     has a `Content-Length` and no coding, and digests are available.
     ///   - limit: the maximum number of bytes. By default the file system is the only limit.
     ///   - query: appended to any query in the path.
-    ///   - headers: take precedence over the chain's defaults, except `Accept-Encoding`. `Range` and `If-Range` are refused.
+    ///   - headers: take precedence over the chain's defaults. `Accept-Encoding` is ignored. `Range` and `If-Range` are refused.
     ///   - context: values that accompany each request. Its `HTTPContext.responseBody` is replaced.
     ///   - progress: called as the content arrives, from any thread. It replaces the context's. A resumed download counts the
     ///     bytes of earlier attempts, and may start over.

@@ -71,8 +71,8 @@ enum DownloadDecision: Sendable, Hashable {
         }
     }
 
-    /// Whether the content of a response with this status may become the file. Bytes that are there give way to a 200 or 203 alone: any
-    /// other success may be a report about the request instead of the content.
+    /// Whether the content of a response with this status may become the file. The bytes that a request continues give way to a 200 or
+    /// 203 alone: any other success may be a report about the request instead of the content.
     private static func isContent(_ code: Int, replacing demand: RangeDemand?) -> Bool {
         code == 200 || code == 203 || demand == nil && 200..<300 ~= code && code != 204 && code != 205
     }

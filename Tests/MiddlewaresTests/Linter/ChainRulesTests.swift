@@ -108,6 +108,20 @@ import Testing
         }
         let finding = try #require(Self.findings([Self.sign, late]).first { $0.rule == .placement })
         #expect(finding.harm == reason)
+        let marked: AnyInterceptor = .intercept("GET * #2", placement: [.outside(.signs, because: reason)]) {
+            try await $1($0)
+        }
+        let named = try #require(Self.findings([Self.sign, marked]).first { $0.rule == .placement })
+        #expect(named.message.contains("GET * #2") && !named.message.contains(reason))
+    }
+
+    @Test func eachFieldThatALogShowsIsNamed() throws {
+        let element: AnyInterceptor = .intercept("doors", placement: [.addsCredentials(in: "X-Door", "X-Hall")]) {
+            try await $1($0)
+        }
+        let finding = try #require(Self.findings([element, .logging(.headers)]).first { $0.rule == .secretInLog })
+        #expect(finding.message.contains("shows the field X-Door, X-Hall, in which"))
+        #expect(finding.remedy.contains(#".adding(names: ["X-Door", "X-Hall"])"#))
     }
 
     @Test func everyInterceptorDeclaresItsPlace() {

@@ -23,10 +23,10 @@ public struct SpanReporter: Sendable {
     ///     about the span, and values to the request's context for interceptors further inside. Report
     ///     `HTTPRequest.summary` rather than the URL, which may hold secrets. `HTTPContext.endpoint` may name the endpoint,
     ///     and ``InterceptorsTransport/HTTPContext/resendCount`` counts earlier attempts of the call.
-    ///   - end: ends the span. Called exactly once for each span, on any thread. The response is without its content, and the fields
-    ///     may hold secrets; after an error, it is the response that the error was made from. `nil` if none arrived. The error is
-    ///     that of the call or of reading a streamed response; `nil` if the response arrived completely. It is a
-    ///     `CancellationError` if the call or the reading was cancelled, or the rest of a streamed response was discarded.
+    ///   - end: ends the span. Called exactly once for each span, on any thread. `response` has no content, and its fields may
+    ///     hold secrets. After an error, the error was made from this response; `nil` if no response arrived. `error` is the call's
+    ///     error or that of reading a one-shot stream; `nil` if the response is complete. A `CancellationError` says that the call
+    ///     or the reading was cancelled, or the rest of the stream was discarded.
     public init<Span: Sendable>(
         begin: @escaping @Sendable (_ request: inout HTTPRequest) -> Span,
         end: @escaping @Sendable (_ span: Span, _ response: HTTPResponse?, _ error: (any Error)?) -> Void

@@ -87,7 +87,7 @@ struct Permits<Waiter: Sendable>: Sendable {
         return waiter
     }
 
-    /// The host whose first waiter may go and has waited longest. Looks at each host in use, which are few.
+    /// The host whose first waiter may go and has waited longest. Looks at each host with a permit or a waiter.
     private var longestWaiting: LimitScope? {
         scopes.lazy.filter { isReady($0.value) }.min { $0.value.line.first ?? .max < $1.value.line.first ?? .max }?.key
     }

@@ -18,7 +18,8 @@ extension CacheStoreConformance {
                 }
             }
         },
-        CrashLaw("fileTimesDontDecideWhatIsServed", repair: "Use file times for eviction only.") { bench in
+        CrashLaw("fileTimesDontDecideWhatIsServed", repair: "Use file times for eviction only; a future time is old.") {
+            bench in
             guard let last = try await CrashScript.run(bench).last else { return }
             for (seconds, name) in [(4_102_444_800.0, "in the future"), (1.0, "of 1970")] {
                 let image = last.image.modified(at: Date(timeIntervalSince1970: seconds))

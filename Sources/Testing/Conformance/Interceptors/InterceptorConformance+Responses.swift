@@ -92,7 +92,7 @@ extension InterceptorConformance {
             guard let field = arrived.headerFields[.contentLength] else { return }
             try expect(field, is: "\(count)", "The Content-Length of a request")
         },
-        Law("aBufferedResponseStaysBuffered", repair: "Replace bytes in memory by bytes in memory.") { bench in
+        Law("aBufferedResponseStaysBuffered", repair: "Return a body of bytes, not a stream.") { bench in
             let response = try await bench.succeed(try bench.request())
             try expect(response.body.bytes != nil, "A buffered response came back as \(response.body).")
         },

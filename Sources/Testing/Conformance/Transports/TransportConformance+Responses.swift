@@ -13,7 +13,7 @@ extension TransportConformance {
                 if code != 300 { try expect(try await bench.text(response), is: "content", "The content of \(code)") }
             }
         },
-        Law("statusesWithoutContentHaveNone", repair: "The status tells if content follows (RFC 9112 §6.3).") { bench in
+        Law("statusesWithoutContentHaveNone", repair: "Read no content after 204, 205 and 304.") { bench in
             for status in [HTTPResponse.Status(integerLiteral: 204), 205, 304] {
                 try await bench.inEachMode { mode in
                     bench.server.enqueue(.status(status))

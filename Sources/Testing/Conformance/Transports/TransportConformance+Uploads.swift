@@ -27,7 +27,8 @@ extension TransportConformance {
                 try expect(request.body == content, "\(body) arrived changed.")
             }
         },
-        Law("anEmptyFileOrStreamIsNoContent", repair: "Send length 0 as no body.", for: [.requestStreams]) { bench in
+        Law("anEmptyFileOrStreamIsNoContent", repair: "Send no body if the length is 0.", for: [.requestStreams]) {
+            bench in
             bench.server.on(nil, "/", .status(200))
             let file = FileManager.default.temporaryDirectory.appending(path: "conformance-\(UUID().uuidString)")
             try Data().write(to: file)
