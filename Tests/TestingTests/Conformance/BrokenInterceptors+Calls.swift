@@ -125,9 +125,11 @@ extension BrokenInterceptor {
     ]
 
     /// Ends the waits of all calls that block their threads.
-    static func unblock() { for _ in 0..<1_000 { semaphore.signal() } }
+    static func unblock(_ semaphore: DispatchSemaphore) { for _ in 0..<1_000 { semaphore.signal() } }
 
-    private static let semaphore = DispatchSemaphore(value: 0)
+    // One for each, because their tests run side by side.
+    static let blockingSemaphore = DispatchSemaphore(value: 0)
+    static let lockingSemaphore = DispatchSemaphore(value: 0)
 
     /// Blocks its thread when a second call comes.
     static let blocking = Self("noThreadIsBlocked") { _ in
@@ -135,7 +137,7 @@ extension BrokenInterceptor {
         return AnyInterceptor.intercept { request, next in
             count.change { $0 += 1 }
             defer { count.change { $0 -= 1 } }
-            if count.value > 1 { wait() }
+            if count.value > 1 { wait(blockingSemaphore) }
             return try await next(request)
         }
     }
@@ -147,7 +149,7 @@ extension BrokenInterceptor {
             try await withTaskCancellationHandler {
                 count.withLock { count in
                     count += 1
-                    if count > 1 { wait() }
+                    if count > 1 { wait(lockingSemaphore) }
                 }
                 return try await next(request)
             } onCancel: {
@@ -156,7 +158,7 @@ extension BrokenInterceptor {
         }
     }
 
-    private static func wait() { semaphore.wait() }
+    private static func wait(_ semaphore: DispatchSemaphore) { semaphore.wait() }
 
     private enum Inside {
         @TaskLocal static var isInside = false

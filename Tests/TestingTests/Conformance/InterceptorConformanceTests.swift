@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func interceptorThatBlocksItsThreadFailsInsteadOfHanging() async throws {
-        defer { BrokenInterceptor.unblock() }
+        defer { BrokenInterceptor.unblock(BrokenInterceptor.blockingSemaphore) }
         let patience = RulePatience(otherThreads: .zero, blockedThread: .milliseconds(300))
         let broken = BrokenInterceptor.blocking
         let failures = try await Self.failures(broken.roles, patience: patience, broken.make)
@@ -62,7 +62,7 @@ import Testing
 
     /// The report must not wait for the cancellation.
     @Test func interceptorThatBlocksWithALockThatItsCancellationWantsFailsInsteadOfHanging() async throws {
-        defer { BrokenInterceptor.unblock() }
+        defer { BrokenInterceptor.unblock(BrokenInterceptor.lockingSemaphore) }
         let broken = BrokenInterceptor.blockingWithALock
         let rule = try #require(InterceptorConformance.rules().first { $0.name == broken.rule })
         let patience = RulePatience(otherThreads: .zero, blockedThread: .milliseconds(300))
