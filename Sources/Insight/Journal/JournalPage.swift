@@ -73,9 +73,11 @@ struct JournalPage {
         let start = message.method.map { "\($0) \(message.url ?? "")" } ?? message.statusLine
         let head = start + message.fields.map { "\n\($0.name): \($0.value)" }.joined()
         guard let text = message.body.text else { return head }
-        if let place = places[message.body] { return "\(head)\n\n(the same body as in “\(place)”)" }
+        // Bodies that begin alike may differ after the cut.
+        if message.body.isCut { return "\(head)\n\n\(text)…" }
+        if let place = places[message.body] { return "\(head)\n\n(shown in “\(place)”)" }
         places[message.body] = title
-        return "\(head)\n\n\(text)\(message.body.isCut ? "…" : "")"
+        return "\(head)\n\n\(text)"
     }
 
     private static func details(_ summary: String, _ content: String, kind: String = "messages") -> String {

@@ -9,7 +9,8 @@ struct ChainRuleDefinition: Sendable {
     /// An example of what goes wrong.
     var harm: String { faults.first?.harm ?? "" }
 
-    /// Elements in the wrong order, or what a function finds. In texts, the marks of `ChainRuleDefinition.all` stand for elements.
+    /// Elements in the wrong order, or what a function finds. In texts, marks stand for elements: the table
+    /// explains them.
     struct Fault: Sendable {
         var harm = ""
         var message = "#1 is outside #2."

@@ -23,7 +23,6 @@ struct FolderHead: Equatable {
 
     var status: Int?
     var headerFields: HTTPFields = [:]
-
 }
 
 extension FolderHead {

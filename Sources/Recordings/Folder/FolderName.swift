@@ -29,7 +29,6 @@ struct FolderName: Hashable {
     // macOS allows 1,024 bytes for a path.
     private static let pathLimit = 600
     private static let depthLimit = 40
-
 }
 
 extension FolderName {

@@ -108,8 +108,8 @@ extension LaunchStubs {
             guard text.utf8.count <= limit else {
                 throw TransportError(
                     .launchStubsTooLong,
-                    "The stubs take \(text.utf8.count) bytes, and a launch argument holds \(limit). Keep long answers in files of"
-                        + " their own, .file(…), name stubs of the app's table, or call launchArguments(file:) with a file that"
+                    "The stubs take \(text.utf8.count) bytes, and a launch argument holds \(limit). Keep long answers in files,"
+                        + " .file(…), name stubs of the app's table, or call launchArguments(file:) with a file that"
                         + " the app can read."
                 )
             }

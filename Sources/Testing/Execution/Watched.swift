@@ -26,7 +26,8 @@ final class Watched<State: Sendable>: Sendable {
 
     func read<Value: Sendable>(_ read: (State) -> Value) -> Value { content.withLock { read($0.state) } }
 
-    /// Changes the state under the lock. Outside the lock, uses the result, and then resumes the tasks whose conditions hold.
+    /// Changes the state under the lock. Outside the lock, calls `use` with the result, and then resumes the tasks whose conditions
+    /// hold.
     @discardableResult
     func change<Value: Sendable>(_ change: (inout State) -> Value, then use: (Value) -> Void = { _ in }) -> Value {
         let (value, due) = content.withLock { content in (change(&content.state), content.takeDue()) }

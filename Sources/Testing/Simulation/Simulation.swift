@@ -32,7 +32,7 @@ internal import Synchronization
 /// determines.
 ///
 /// A simulation can't control:
-/// - other threads: dispatch queues, threads, and actors with an executor of their own. It waits some seconds for them, and the
+/// - other threads: dispatch queues, threads, and actors with a custom executor. It waits some seconds for them, and the
 ///   error says that they took part;
 /// - clocks of the system. A sleep on them takes real time;
 /// - the order of the elements of a `Set` or `Dictionary`, unless the environment has `SWIFT_DETERMINISTIC_HASHING=1`.

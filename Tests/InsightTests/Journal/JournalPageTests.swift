@@ -50,8 +50,8 @@ import Testing
         for (text, count) in [("SENT", 2), ("LAST", 2), ("BUSY", 4)] {
             #expect(page.components(separatedBy: text).count - 1 == count, "\(text)")
         }
-        #expect(page.components(separatedBy: "\n\n(the same body as in “The call”)").count - 1 == 2 * 5)
-        #expect(page.components(separatedBy: "\n\n(the same body as in “Attempt 1”)").count - 1 == 2)
+        #expect(page.components(separatedBy: "\n\n(shown in “The call”)").count - 1 == 2 * 5)
+        #expect(page.components(separatedBy: "\n\n(shown in “Attempt 1”)").count - 1 == 2)
     }
 
     @Test func thePolicyAllowsOnlyThePagesOwnStyle() {

@@ -119,27 +119,24 @@ import Testing
     }
 
     @Test func anUploadComesToAHaltWhenNobodyReads() async throws {
-        let server = try MockServer()
-        server.on(.put, "/**", .neverAnswer, readsBody: false)
-        let client = try RawClient(port: server.port)
-        try await client.send(
-            "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 300000\r\n\r\n" + String(repeating: "x", count: 200_000)
-        )
-        await server.requests(atLeast: 1)
-        client.close(byReset: true)
-        await server.closedConnections(1)
+        try await expectNoticed(after: 200_000, byReset: true)
     }
 
     /// The server reads ahead up to a limit, and must notice the end of the connection behind unread bytes too.
     @Test func clientThatLeavesBehindUnreadContentIsGone() async throws {
+        try await expectNoticed(after: 100_000, byReset: false)
+    }
+
+    /// Waits until the server notices that a client has left while nobody reads its content.
+    private func expectNoticed(after count: Int, byReset: Bool) async throws {
         let server = try MockServer()
         server.on(.put, "/**", .neverAnswer, readsBody: false)
         let client = try RawClient(port: server.port)
         try await client.send(
-            "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 300000\r\n\r\n" + String(repeating: "x", count: 100_000)
+            "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 300000\r\n\r\n" + String(repeating: "x", count: count)
         )
         await server.requests(atLeast: 1)
-        client.close()
+        client.close(byReset: byReset)
         await server.closedConnections(1)
     }
 

@@ -3,7 +3,7 @@ extension CachedResponse: Codable {
         case status, reasonPhrase, headerFields, selectingFields, initialAge, responseTime, needsValidation
     }
 
-    /// Decodes a stored response, for a ``CacheStore`` of your own.
+    /// Decodes a stored response, for a ``CacheStore`` that you write.
     ///
     /// - Throws: `DecodingError` if the status doesn't have three digits, the age is negative, the time of arrival is over
     ///   30,000 years from 1970, or a field is invalid.

@@ -14,6 +14,22 @@ struct EnvelopeAnswerTests {
         HTTPResponse(status: status, headerFields: fields, body: HTTPBody(refusal), url: apiURL)
     }
 
+    @Test func whoStandsOutsideCanTakeA401HiddenInA200ForOne() async throws {
+        let stub = StubTransport()
+        stub.enqueue(.json(#"{"code":401,"message":"Expired"}"#), .json(#"{"code":200,"object":7}"#))
+        let handler = AnyInterceptor.intercept { request, next in
+            do {
+                return try await next(request)
+            } catch let error as EnvelopeError where error.serverCode == 401 {
+                return try await next(request)
+            }
+        }
+        let chain = InterceptorChain([handler, .unwrapEnvelope(payload: "object")], transport: stub)
+        let response = try await chain.send(HTTPRequest(url: url("https://api.example.com")))
+        #expect(response.body.bytes == Data("7".utf8))
+        try stub.verify()
+    }
+
     @Test func errorHoldsTheHeadOfTheResponse() async throws {
         let chain = InterceptorChain(
             [.unwrapEnvelope(payload: "object")],

@@ -373,22 +373,6 @@ import Testing
         #expect(error.serverCode == 1005 && error.serverMessage == "No such user")
     }
 
-    @Test func whoStandsOutsideCanTakeA401HiddenInA200ForOne() async throws {
-        let stub = StubTransport()
-        stub.enqueue(.json(#"{"code":401,"message":"Expired"}"#), .json(#"{"code":200,"object":7}"#))
-        let handler = AnyInterceptor.intercept { request, next in
-            do {
-                return try await next(request)
-            } catch let error as EnvelopeError where error.serverCode == 401 {
-                return try await next(request)
-            }
-        }
-        let chain = InterceptorChain([handler, .unwrapEnvelope(payload: "object")], transport: stub)
-        let response = try await chain.send(HTTPRequest(url: url("https://api.example.com")))
-        #expect(response.body.bytes == Data("7".utf8))
-        try stub.verify()
-    }
-
     @Test func keptEnvelopeHasNoCookies() async throws {
         let response = try await send(
             HTTPResponse(status: 200, headerFields: [.setCookie: "sid=A", .eTag: "\"a\""], body: HTTPBody(envelope)),
