@@ -5,7 +5,7 @@ import InterceptorsTesting
 import InterceptorsTransfers
 import Testing
 
-/// The tests in the articles Testing.md and Downloads.md, unchanged: they pass.
+/// The tests in the articles Testing.md and Downloads.md, and two more uses of the test kit: they pass.
 @Suite(.againstHanging, .checksArchive) struct TestingArticleTests {
     struct User: Decodable, Sendable { let id: Int, name: String }
     let url = URL(string: "https://api.example.com")!
