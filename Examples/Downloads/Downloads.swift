@@ -47,12 +47,8 @@ struct Downloads {
         print("\nAnother version is published before the next launch, which gets all of it")
         try await breakOff(films, file)
         films.publish(version: 2)
-        try await makeClient(films).download(
-            "/film.mp4",
-            to: file,
-            resuming: .acrossLaunches,
-            expecting: .sha256(FilmServer.digest)
-        )
+        try await makeClient(films)
+            .download("/film.mp4", to: file, resuming: .acrossLaunches, sha256: FilmServer.digest)
         try check(file, version: 2, films, ["bytes=1000000-"])
     }
 
@@ -72,7 +68,7 @@ struct Downloads {
         print("\nThe film isn't the one that was promised")
         films.publish(version: 1)
         do {
-            try await makeClient(films).download("/film.mp4", to: file, expecting: .sha256(FilmServer.digest))
+            try await makeClient(films).download("/film.mp4", to: file, sha256: FilmServer.digest)
         } catch let error as any HTTPError {
             print("  \(error)")
         }

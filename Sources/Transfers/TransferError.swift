@@ -59,8 +59,7 @@ public struct TransferError: HTTPError {
 
 // The codes of downloads.
 extension HTTPErrorCode {
-    /// `TransferError`: the downloaded bytes don't have the expected digest, or not the digest that the server announced. The
-    /// bytes are removed.
+    /// `TransferError`: the downloaded bytes don't have the expected digest. The bytes are removed.
     public static let digestMismatch = Self(rawValue: "digestMismatch")
     /// `TransferError`: the server sent a part of the content that nobody asked for, or more bytes than it announced.
     public static let invalidRange = Self(rawValue: "invalidRange")

@@ -140,7 +140,7 @@ let harFile = url, htmlFile = url
 let journal = Journal()
 let isDebugBuild = true
 let rootURL = url, rootsURL = url, archiveURL = url, certificateURL = url, certificatesURL = url, keyURL = url
-let archive: Data = some(), sum: Data = some()
+let archive: Data = some(), sum: String = some()
 let (name, password, secret, title, builtInKey): (String, String, String, String, String) = some()
 let id: Int = some()
 let (version, term, orderID, untrusted, textFromTheServer, key): (Int, String, String, String, String, String) = some()

@@ -24,10 +24,10 @@ if let length = option("limit").flatMap({ UInt($0) }) { ProcessLimits.limitFiles
 ProcessLimits.killAfter(microseconds: option("time").flatMap { Int($0) } ?? 0)
 
 let bytes = option("bytes").flatMap { Int64($0) } ?? .max
-let digest = option("digest").map { DownloadDigest.sha256($0) }
+let digest = option("digest")
 do {
     try await Client(interceptors: [])
-        .download(RequestTarget(url), to: URL(filePath: arguments[2]), resuming: resuming, expecting: digest) {
+        .download(RequestTarget(url), to: URL(filePath: arguments[2]), resuming: resuming, sha256: digest) {
             progress in
             if progress.completed >= bytes { kill(getpid(), SIGKILL) }
         }

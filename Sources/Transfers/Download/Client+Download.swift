@@ -17,8 +17,8 @@ extension Client {
     ///   - file: the destination. Its folder must exist.
     ///   - resuming: whether the next call continues an interrupted download, too; ``DownloadResuming/withinCall`` by default. Each
     ///     attempt runs the whole chain and passes caches. The first asks for content without codings.
-    ///   - digest: the digest that the whole file must have. Without one, a `Repr-Digest` (RFC 9530) is checked if the response
-    ///     has a `Content-Length` and no coding, and digests are available.
+    ///   - sha256: the SHA-256 that the whole file must have, as 64 hexadecimal digits. With any other text the call fails before
+    ///     anything is sent.
     ///   - limit: the maximum number of bytes. By default the file system is the only limit.
     ///   - query: appended to any query in the path.
     ///   - headers: take precedence over the chain's defaults. `Accept-Encoding` is ignored. `Range` and `If-Range` are refused.
@@ -33,7 +33,7 @@ extension Client {
         _ path: RequestTarget,
         to file: URL,
         resuming: DownloadResuming = .withinCall,
-        expecting digest: DownloadDigest? = nil,
+        sha256: String? = nil,
         upTo limit: Int64 = .max,
         query: HTTPQuery = HTTPQuery(),
         headers: HTTPFields = HTTPFields(),
@@ -49,7 +49,7 @@ extension Client {
             request: try await makeRequest(request),
             file: file,
             resuming: resuming,
-            expected: digest,
+            sha256: sha256,
             limit: limit,
             progress: context.downloadProgress
         )

@@ -8,7 +8,7 @@ internal import Synchronization
 /// Only the task of the call uses a part, so an abandoned attempt can't write while another runs. With a state file, the part
 /// survives the process:
 ///
-/// 1. ``begin(_:announced:)`` clears the state before it empties the file, and describes the new bytes before any is written.
+/// 1. ``begin(_:)`` clears the state before it empties the file, and describes the new bytes before any is written.
 /// 2. ``checkpoint()`` records the length after the bytes are on the disk.
 /// 3. A later process trusts the bytes up to the recorded length, and asks for the rest again.
 ///
@@ -17,7 +17,6 @@ final class DownloadPart: Sendable {
     private struct Content {
         var length: Int64 = 0
         var record: DownloadRecord?
-        var announced: DownloadDigest?
         /// The first failure to put the bytes on the disk. A second try could succeed although the bytes are lost.
         var loss: (any Error)?
         var isPlaced = false
@@ -47,20 +46,13 @@ final class DownloadPart: Sendable {
         guard let record = try state?.record(), record.source == source, try file.size() >= record.safe,
             record.safe <= record.representation.total
         else { return }
-        content.withLock {
-            $0.length = record.safe
-            $0.record = record
-            $0.announced = record.announcedDigest
-        }
+        content.withLock { ($0.length, $0.record) = (record.safe, record) }
     }
 }
 
 extension DownloadPart {
     /// The number of bytes.
     var count: Int64 { content.withLock(\.length) }
-
-    /// The digest that the server announced for the whole.
-    var announced: DownloadDigest? { content.withLock(\.announced) }
 
     /// The version of the bytes, if a later request can continue them.
     var representation: Representation? { content.withLock { $0.record?.representation } }
@@ -76,33 +68,22 @@ extension DownloadPart {
     /// Whether all bytes are there, as far as their number is known.
     var isWhole: Bool { total.map { $0 == count } ?? true }
 
-    /// Keeps the first digest that a response announces. Returns `false` if a later one differs.
-    func announce(_ digest: DownloadDigest) -> Bool {
-        content.withLock { content in
-            let first = content.announced ?? digest
-            content.announced = first
-            content.record?.announcedDigest = first
-            return first == digest
-        }
-    }
-
     /// Empties the part and forgets its record.
     func clear() throws(SystemCallFailure) {
         try state?.clear()
         try file.truncate(to: 0)
-        content.withLock { ($0.length, $0.record, $0.announced) = (0, nil, nil) }
+        content.withLock { ($0.length, $0.record) = (0, nil) }
     }
 
     /// Empties the part, for the bytes of a response with the whole content.
     ///
     /// - Parameter representation: `nil` if the bytes can't be continued later.
-    func begin(_ representation: Representation?, announced: DownloadDigest?) throws(SystemCallFailure) {
+    func begin(_ representation: Representation?) throws(SystemCallFailure) {
         try clear()
-        let record = representation.map {
-            DownloadRecord(source: source, representation: $0, announced: announced)
-        }
-        if let record { try state?.write(record) }
-        content.withLock { ($0.record, $0.announced) = (record, announced) }
+        guard let representation else { return }
+        let record = DownloadRecord(source: source, representation: representation)
+        try state?.write(record)
+        content.withLock { $0.record = record }
     }
 
     /// Forgets the bytes after a length, for those of a response that continues the others.
@@ -155,15 +136,15 @@ extension DownloadPart {
         content.withLock { [record] in $0.record = record }
     }
 
-    /// The digest of the bytes, read from the disk.
+    /// The SHA-256 of the bytes in hexadecimal, read from the disk.
     @concurrent
-    func digest() async throws -> DownloadDigest {
+    func digest() async throws -> String {
         var digest = try MessageDigest(.sha256)
         var offset: Int64 = 0
         while true {
             try Task.checkCancellation()
             let next = try file.bytes(at: offset, upTo: 1 << 18)
-            if next.isEmpty { return DownloadDigest(try digest.finish()) }
+            if next.isEmpty { return try digest.finish().hexadecimal }
             try digest.update(next)
             offset += Int64(next.count)
             // Other tasks needn't wait for the whole file.
@@ -194,5 +175,67 @@ extension DownloadPart {
         try state?.clear()
         try FileName.remove(file.path)
         try state?.remove()
+    }
+
+    /// Opens the part of a destination, with the bytes of earlier calls for the same URL.
+    ///
+    /// - Parameter permissions: those of the file to replace. The part is never more readable than that file.
+    static func kept(
+        for file: URL,
+        source: URL,
+        permissions: UInt16?,
+        _ protection: PartProtection
+    ) throws(SystemCallFailure) -> DownloadPart {
+        let files = DownloadFiles(file)
+        let state: DownloadState
+        do throws(SystemCallFailure) {
+            state = try DownloadState(files.state, O_RDWR | O_CREAT, protection)
+        } catch {
+            // Without locks, a state file that was just created is empty. If it can't be removed, it stays, and does no harm.
+            if error.code == ENOLCK, (try? OpenedFile.open(files.state, O_RDONLY | O_NOFOLLOW).size()) == 0 {
+                try? FileName.remove(files.state)
+            }
+            throw error
+        }
+        // Locks the part too: somebody may have removed the state file during another download. The part's content can't hold
+        // a mark. But two open files with one name exclude each other: a second lock succeeds only if the name leads to another
+        // file.
+        let file = try protection.claim { () throws(SystemCallFailure) in
+            try open(files.part, permissions)
+        } isNamed: { (_) throws(SystemCallFailure) in
+            protection.tryLock(try open(files.part, permissions)) != .locked
+        }
+        let part = DownloadPart(file, state, DownloadRecord.source(of: source), protection)
+        try part.restore()
+        return part
+    }
+
+    /// Opens the file of a part whose state is locked.
+    private static func open(_ path: String, _ permissions: UInt16?) throws(SystemCallFailure) -> OpenedFile {
+        let (flags, permissions) = (O_RDWR | O_CREAT | O_NOFOLLOW, permissions.map(writable))
+        let file: OpenedFile
+        do throws(SystemCallFailure) {
+            file = try OpenedFile.open(path, flags, permissions: permissions ?? 0o666)
+        } catch {
+            // A process that was killed just before the rename leaves a part with the permissions of a read-only destination.
+            guard error.code == EACCES else { throw error }
+            try FileName.remove(path)
+            file = try OpenedFile.open(path, flags, permissions: permissions ?? 0o666)
+        }
+        if let permissions { try file.setPermissions(permissions) }
+        return file
+    }
+
+    private static func writable(_ permissions: UInt16) -> UInt16 { permissions | 0o600 }
+
+    /// A part that ends with the call.
+    ///
+    /// - Parameter permissions: those of the file to replace.
+    static func temporary(for file: URL, permissions: UInt16?) throws(SystemCallFailure) -> DownloadPart {
+        let name = ".download-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+        let path = file.deletingLastPathComponent().appendingPathComponent(name).path
+        let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
+        let file = try OpenedFile.open(path, flags, permissions: permissions.map(writable) ?? 0o666)
+        return DownloadPart(file, nil, "", PartProtection())
     }
 }

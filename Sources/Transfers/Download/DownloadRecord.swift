@@ -14,8 +14,6 @@ struct DownloadRecord: Codable, Sendable, Hashable {
     var representation: Representation
     /// The number of bytes from the start that are certainly on the disk.
     var safe: Int64 = 0
-    /// The digest that the server announced, in hexadecimal.
-    private var announced: String?
 
     /// The size of a slot in bytes, and the offset of the second slot. A slot has room for a long validator.
     static let slotSize = 2_048
@@ -36,12 +34,10 @@ struct DownloadRecord: Codable, Sendable, Hashable {
         return text + [UInt8](repeating: UInt8(ascii: "\n"), count: Self.slotSize - text.count)
     }
 
-    /// The digest that the server announced for the whole.
-    var announcedDigest: DownloadDigest? {
-        get { announced.map { .sha256($0) } }
-        set { announced = newValue?.hexadecimal }
-    }
+    private static func checksum(_ bytes: Data) -> String { PortableSHA256.digest(Array(bytes)).prefix(8).hexadecimal }
+}
 
+extension DownloadRecord {
     /// The later record of a state file; `nil` if no slot is valid.
     init?(file bytes: [UInt8]) {
         let records = stride(from: 0, to: bytes.count, by: Self.slotSize).compactMap { start in
@@ -49,12 +45,6 @@ struct DownloadRecord: Codable, Sendable, Hashable {
         }
         guard let latest = records.max(by: { $0.number < $1.number }) else { return nil }
         self = latest
-    }
-
-    init(source: String, representation: Representation, announced: DownloadDigest?) {
-        self.source = source
-        self.representation = representation
-        self.announced = announced?.hexadecimal
     }
 
     private init?(slot: ArraySlice<UInt8>) {
@@ -68,6 +58,4 @@ struct DownloadRecord: Codable, Sendable, Hashable {
         else { return nil }
         self = record
     }
-
-    private static func checksum(_ bytes: Data) -> String { PortableSHA256.digest(Array(bytes)).prefix(8).hexadecimal }
 }

@@ -19,15 +19,9 @@ public struct DownloadResuming: Sendable {
     /// The number of consecutive responses without new bytes after which a call fails.
     package var answerLimit = TransferPatience.usualAnswers
     private(set) var time = TimeSource.system
-    /// Limits the bytes that a kill can lose.
-    package var checkpoint = Checkpoint()
+    /// How often a download across launches records how many bytes are safe on the disk. Limits the bytes that a kill can lose.
+    package var checkpoint = (bytes: Int64(64 << 20), interval: Duration.seconds(1))
     package var protection = PartProtection()
-
-    /// How often a download across launches records how many bytes are safe on the disk.
-    package struct Checkpoint: Sendable {
-        package var bytes: Int64 = 64 << 20
-        package var interval = Duration.seconds(1)
-    }
 
     /// The download goes on after temporary failures. The call fails after two minutes without new bytes.
     public static let withinCall = Self(isAcrossLaunches: false)

@@ -11,7 +11,8 @@ struct DownloadRun: Sendable {
     let request: HTTPRequest
     let file: URL
     let resuming: DownloadResuming
-    let expected: DownloadDigest?
+    /// The expected digest of the file, in hexadecimal.
+    let sha256: String?
     let limit: Int64
     let progress: (@Sendable (TransferProgress) -> Void)?
     private let call = CallNumber.next()
@@ -50,9 +51,9 @@ struct DownloadRun: Sendable {
     /// Checks what can be checked before anything is sent, and opens the part. Returns the permissions of the file to replace, too.
     @concurrent
     private func prepare() async throws -> (DownloadPart, UInt16?) {
-        if let expected {
-            guard expected.bytes != nil else {
-                throw unsent(.invalidRequest, "The expected SHA-256 is neither 32 bytes nor 64 hexadecimal digits.")
+        if let sha256 {
+            guard sha256.utf8.count == 64, sha256.utf8.allSatisfy({ ASCII.hexadecimalValue($0) != nil }) else {
+                throw unsent(.invalidRequest, "The expected SHA-256 isn't 64 hexadecimal digits.")
             }
             do {
                 _ = try MessageDigest.of([UInt8]())
@@ -136,6 +137,127 @@ extension DownloadRun {
         if demand != nil, response.status == 416 { return response }
         try await StatusError.check(response, to: self.request)
         return response
+    }
+
+    /// Saves the content of a response, off the caller's actor. Returns `false` if the next attempt must send a different request.
+    @concurrent
+    func use(
+        _ response: HTTPResponse,
+        for demand: RangeDemand?,
+        _ part: DownloadPart,
+        _ state: inout State
+    ) async throws -> Bool {
+        // No `defer`, which crashes the optimizer of Swift 6.3.
+        do {
+            if let place = try place(of: response, to: demand, part, &state) {
+                try await save(response, to: part, from: place.start, upTo: place.end)
+                return true
+            }
+        } catch {
+            response.body.discard()
+            throw error
+        }
+        response.body.discard()
+        return false
+    }
+
+    /// Makes the part ready for the content of a response. Returns the place of the content: its offset, and the offset after its last
+    /// byte, if known. Returns `nil` if the next attempt must send a different request.
+    private func place(
+        of response: HTTPResponse,
+        to demand: RangeDemand?,
+        _ part: DownloadPart,
+        _ state: inout State
+    ) throws -> (start: Int64, end: Int64?)? {
+        switch DownloadDecision(response, to: demand, avoidsCodings: state.avoidsCodings) {
+        case .append(let range):
+            state.isComposed = true
+            try part.cut(to: range.lowerBound)
+            return (range.lowerBound, range.upperBound)
+        case .replace(let representation):
+            state.isComposed = false
+            if let length = representation?.total ?? response.body.length, length > limit { throw tooLarge }
+            try part.begin(representation)
+            return (0, representation?.total)
+        case .startOver:
+            try part.clear()
+        case .askForDecoded:
+            // No part of coded content continues the bytes.
+            try part.clear()
+            state.avoidsCodings = false
+        case .refuse(let code, let reason):
+            throw TransferError(code, reason, request: request)
+        }
+        return nil
+    }
+
+    /// Writes the content of a response to the part.
+    ///
+    /// - Parameters:
+    ///   - start: the offset of the content.
+    ///   - end: the offset after its last byte, if it is known.
+    private func save(_ response: HTTPResponse, to part: DownloadPart, from start: Int64, upTo end: Int64?) async throws
+    {
+        let total = part.total ?? response.body.length
+        let elapsed = resuming.time.startMeasuring()
+        var offset = start
+        var safe = (offset: start, time: Duration.zero)
+        do {
+            try await response.body.forEachChunk { chunk in
+                try Task.checkCancellation()
+                try check(offset + Int64(chunk.count), upTo: end)
+                try part.append(chunk)
+                offset += Int64(chunk.count)
+                progress?(TransferProgress(completed: part.count, total: total))
+                guard
+                    offset - safe.offset >= resuming.checkpoint.bytes
+                        || elapsed() - safe.time >= resuming.checkpoint.interval
+                else { return }
+                try await part.checkpoint()
+                safe = (offset, elapsed())
+            }
+            if let end, offset < end {
+                throw TransportError(.truncated, "The content ended \(end - offset) bytes too soon.", request: request)
+            }
+        } catch {
+            // The error that ended the attempt matters more than a failed checkpoint.
+            try? await part.checkpoint()
+            throw error
+        }
+        try await part.checkpoint()
+        // The number of bytes in decoded content is known only at its end.
+        if total == nil { progress?(TransferProgress(completed: part.count, total: part.count)) }
+    }
+
+    private func check(_ length: Int64, upTo end: Int64?) throws {
+        guard length <= limit else { throw tooLarge }
+        guard length <= end ?? .max else {
+            throw TransferError(.invalidRange, "The server sent more bytes than it announced.", request: request)
+        }
+    }
+
+    private var tooLarge: TransportError {
+        TransportError(.bodyTooLarge, "The body is longer than the limit of \(limit) bytes.", request: request)
+    }
+
+    /// Whether the content has the expected digest, if there is one. Otherwise throws.
+    ///
+    /// If the bytes come from several responses, empties the part once and returns `false`: the server may have kept its
+    /// validator for new content.
+    func isRight(_ part: DownloadPart, _ state: inout State) async throws -> Bool {
+        guard let sha256 else { return true }
+        let digest = try await part.digest()
+        if digest == sha256.lowercased() { return true }
+        guard state.isComposed, !state.hasStartedOver else {
+            throw TransferError(
+                .digestMismatch,
+                "The content for \(file.path) has the SHA-256 \(digest), not \(sha256.lowercased()). It was removed.",
+                request: request
+            )
+        }
+        state.hasStartedOver = true
+        try part.clear()
+        return false
     }
 }
 

@@ -208,18 +208,4 @@ import Testing
         #expect(kept.isConfirmed(by: [.lastModified: Self.minuteBefore]))
         #expect(!kept.isConfirmed(by: [.lastModified: Self.noon]))
     }
-
-    @Test func anAnnouncedDigestCountsOnlyForUncodedContent() throws {
-        let digest = try MessageDigestText.sha256(Data("abc".utf8))
-        let fields: HTTPFields = [.reprDigest: digest, .contentLength: "3"]
-        #expect(fields.announcedDigest == (try Data("abc".utf8).sha256))
-        #expect(
-            ([.reprDigest: digest] as HTTPFields).announcedDigest == nil,
-            "a transport may have decoded the content"
-        )
-        #expect(
-            ([.reprDigest: digest, .contentLength: "3", .contentEncoding: "br"] as HTTPFields).announcedDigest == nil
-        )
-        #expect(([.reprDigest: "sha-256=x", .contentLength: "3"] as HTTPFields).announcedDigest == nil)
-    }
 }

@@ -1,21 +1,16 @@
 import Foundation
 import InterceptorsCore
+import InterceptorsSyntax
 import InterceptorsTestSupport
 import InterceptorsTesting
 import InterceptorsTransfers
 
 @testable import InterceptorsTransport
 
-enum MessageDigestText {
-    /// A value of `Repr-Digest`.
-    static func sha256(_ bytes: Data) throws -> String {
-        "sha-256=:\(Data(try MessageDigest.of(bytes)).base64EncodedString()):"
-    }
-}
-
 extension Data {
-    var sha256: DownloadDigest {
-        get throws { .sha256(Data(try MessageDigest.of(self))) }
+    /// In hexadecimal.
+    var sha256: String {
+        get throws { try MessageDigest.of(self).hexadecimal }
     }
 
     /// Letters in a fixed order, which `first` shifts.

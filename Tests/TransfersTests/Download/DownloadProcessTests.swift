@@ -24,13 +24,13 @@ import Testing
     private func child(
         _ place: Destination,
         _ server: MockServer,
-        _ digest: DownloadDigest?,
+        _ digest: String?,
         _ options: String...
     ) async throws
         -> Command.Result
     {
         let program = try #require(Program.path(of: "InterceptorsDownloadProcess"))
-        let digests = digest.map { ["digest=" + $0.description.dropFirst("sha-256 ".count)] } ?? []
+        let digests = digest.map { ["digest=" + $0] } ?? []
         let arguments = [server.url.appending(path: "file").absoluteString, place.file.path] + digests + options
         return try await Command.run(program, arguments)
     }

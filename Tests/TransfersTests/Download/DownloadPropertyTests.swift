@@ -13,7 +13,7 @@ import Testing
     private func download(
         _ file: RangedFile,
         cuts: [Int],
-        expecting digest: DownloadDigest?,
+        sha256 digest: String?,
         _ label: String
     ) async throws {
         for resuming in DownloadResuming.bothExtents {
@@ -21,7 +21,7 @@ import Testing
             let stub = file.stub(cuts: cuts)
             do {
                 try await makeClient(stub)
-                    .download("/film", to: place.file, resuming: resuming, expecting: digest)
+                    .download("/film", to: place.file, resuming: resuming, sha256: digest)
                 #expect(place.content == file.content(stub.requests.count - 1), "\(label)")
                 #expect(place.names == ["film.mp4"], "\(label)")
             } catch is TransferError {
@@ -41,7 +41,7 @@ import Testing
                 try await download(
                     RangedFile(Self.old, lie: lie),
                     cuts: [first, second],
-                    expecting: nil,
+                    sha256: nil,
                     "\(lie), \(first), \(second)"
                 )
             }
@@ -57,7 +57,7 @@ import Testing
                 try await download(
                     RangedFile(Self.old, Self.new, lie: lie),
                     cuts: [first, second],
-                    expecting: digest,
+                    sha256: digest,
                     "\(lie), \(first), \(second)"
                 )
             }
@@ -71,7 +71,7 @@ import Testing
         let digest = try Self.new.sha256
         // More bytes than promised are refused; the next call starts from the beginning.
         for _ in 0..<2 where place.content == nil {
-            _ = try? await client.download("/film", to: place.file, resuming: .bothExtents[1], expecting: digest)
+            _ = try? await client.download("/film", to: place.file, resuming: .bothExtents[1], sha256: digest)
         }
         #expect(place.content == Self.new)
     }
@@ -86,7 +86,7 @@ import Testing
         for _ in 0..<2 where place.content == nil {
             _ =
                 try? await client
-                .download("/file", to: place.file, resuming: .bothExtents[1], expecting: try content.sha256)
+                .download("/file", to: place.file, resuming: .bothExtents[1], sha256: try content.sha256)
         }
         #expect(place.content == content, "\(lie)")
         #expect(place.names == ["film.mp4"])

@@ -8,8 +8,7 @@ import Testing
 @Suite(.againstHanging) struct DownloadRecordTests {
     private let record = DownloadRecord(
         source: "source",
-        representation: Representation(validator: "\"a \\ b\"", total: 5),
-        announced: DownloadDigest(Array(0..<32))
+        representation: Representation(validator: "\"a \\ b\"", total: 5)
     )
 
     @Test func theLaterOfTwoSlotsCounts() throws {
@@ -55,18 +54,11 @@ import Testing
         let tag = "\"" + String(repeating: "\\", count: 398) + "\""
         var record = DownloadRecord(
             source: DownloadRecord.source(of: try #require(URL(string: "https://a.example/"))),
-            representation: Representation(validator: tag, total: .max),
-            announced: DownloadDigest(Array(repeating: 255, count: 32))
+            representation: Representation(validator: tag, total: .max)
         )
         record.number = .max - 1
         record.safe = .max
         #expect(record.slot() != nil)
-    }
-
-    @Test(arguments: [DownloadDigest(Array(0..<32)), DownloadDigest(Array(32..<64))])
-    func anAnnouncedDigestIsReadBack(digest: DownloadDigest) throws {
-        let record = DownloadRecord(source: "source", representation: record.representation, announced: digest)
-        #expect(DownloadRecord(file: try #require(record.slot()))?.announcedDigest == digest)
     }
 
     @Test func aRecordOfRangesIsInvalid() throws {

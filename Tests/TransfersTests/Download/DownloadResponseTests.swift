@@ -81,7 +81,7 @@ import Testing
             try await makeClient(RangedFile(film).stub()).download(
                 "/film",
                 to: place.file,
-                expecting: film.sha256,
+                sha256: film.sha256,
                 headers: [.range: "bytes=0-1"]
             )
         }

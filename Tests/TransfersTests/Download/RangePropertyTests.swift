@@ -64,7 +64,7 @@ import Testing
             let (queue, stub) = (try JobQueue(seed: seed), server.stub())
             let error = try queue.failure {
                 _ = try await makeClient(stub)
-                    .download("/film", to: place.file, resuming: resuming, expecting: digest) { progress in
+                    .download("/film", to: place.file, resuming: resuming, sha256: digest) { progress in
                         counts.add(progress.completed)
                     }
             }
@@ -91,14 +91,14 @@ import Testing
             var failure: (any Error)?
             do {
                 try await makeClient(stub)
-                    .download("/film", to: place.file, resuming: resuming, expecting: digest) { _ in
+                    .download("/film", to: place.file, resuming: resuming, sha256: digest) { _ in
                         if reports.count() == kill { place.copy(to: grave) }
                     }
             } catch { failure = error }
             check(place, server, hasDigest: hasDigest, failure, "seed \(seed)")
             if grave.names.contains(".film.mp4.part") { leftovers += 1 }
             for _ in 0..<4 where grave.content == nil {
-                _ = try? await makeClient(stub).download("/film", to: grave.file, resuming: resuming, expecting: digest)
+                _ = try? await makeClient(stub).download("/film", to: grave.file, resuming: resuming, sha256: digest)
             }
             let isRight =
                 hasDigest ? grave.content == server.versions.last : server.versions.contains { $0 == grave.content }

@@ -25,7 +25,6 @@ struct RangedFile: Sendable {
     var lie = Lie.nothing
     /// The content by the number of requests before: a changing file has more than one.
     var versions: [Data]
-    var isDigestAnnounced = false
     /// The entity tag, whatever the version.
     var fixedTag: String?
 
@@ -48,7 +47,6 @@ struct RangedFile: Sendable {
     func answer(_ request: HTTPFields, number: Int) -> (status: HTTPResponse.Status, fields: HTTPFields, body: Data) {
         let content = content(number)
         var fields: HTTPFields = [.eTag: tag(number), .acceptRanges: "bytes"]
-        if isDigestAnnounced, let digest = try? MessageDigestText.sha256(content) { fields["Repr-Digest"] = digest }
         let isCurrent = request[.ifRange] == nil || request[.ifRange] == tag(number)
         guard let range = request[.range].flatMap(Self.range), isCurrent || lie == .confirmsAnotherVersion,
             lie != .ignoresRanges
