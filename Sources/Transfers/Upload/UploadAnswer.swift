@@ -27,7 +27,7 @@ extension UploadAnswer {
         hasVersion = fields[kind.version.name] == kind.version.value
         switch kind {
         case .draft:
-            if case .boolean(let value) = fields.uploadItem(.uploadComplete) { isComplete = value }
+            isComplete = ["?1": true, "?0": false][fields.uploadItem(.uploadComplete)]
             limits = UploadLimits(draft: fields)
         case .tus: limits.maxSize = fields.uploadCount("Tus-Max-Size")
         }
@@ -51,14 +51,16 @@ struct UploadLimits: Sendable, Equatable {
 
     init() {}
 
-    /// The limits in `Upload-Limit`. A known name with a value of another type makes the whole field invalid.
+    private static let names = ["max-size", "min-size", "max-append-size", "min-append-size"]
+
+    /// The limits in `Upload-Limit`, a Dictionary (RFC 9651 §3.2). A known name with a value of another type makes the whole field
+    /// invalid. A comma in a string counts as the end of a member, because no server puts a known name behind one.
     init(draft fields: HTTPFields) {
-        let values = fields[values: "Upload-Limit"]
-        guard !values.isEmpty, let members = StructuredField.dictionary(values.joined(separator: ",")) else { return }
         var found: [String: Int64] = [:]
-        for name in ["max-size", "min-size", "max-append-size", "min-append-size"] {
-            guard let member = members[name] else { continue }
-            guard case .integer(let value) = member else { return }
+        for member in fields[values: "Upload-Limit"].joined(separator: ",").split(separator: ",") {
+            let name = member.prefix { $0 != "=" }.item
+            guard Self.names.contains(name) else { continue }
+            guard let value = member.drop(while: { $0 != "=" }).dropFirst().itemCount else { return }
             found[name] = value
         }
         maxSize = found["max-size"]
@@ -87,14 +89,83 @@ struct UploadLimits: Sendable, Equatable {
 }
 
 extension HTTPFields {
-    /// The Item of a field (RFC 9651 §3.3). Several field lines aren't one Item.
-    fileprivate func uploadItem(_ name: HTTPField.Name) -> StructuredField.Value? {
+    /// The value of a field that is an Item. Several field lines aren't one Item.
+    fileprivate func uploadItem(_ name: HTTPField.Name) -> String {
         let values = self[values: name]
-        return values.count == 1 ? StructuredField.item(values[0]) : nil
+        return values.count == 1 ? values[0].item : ""
     }
 
-    fileprivate func uploadCount(_ name: HTTPField.Name) -> Int64? {
-        guard case .integer(let value) = uploadItem(name), value >= 0 else { return nil }
-        return value
+    fileprivate func uploadCount(_ name: HTTPField.Name) -> Int64? { uploadItem(name).itemCount }
+}
+
+extension StringProtocol {
+    /// The value of an Item without its parameters (RFC 9651 §3.3).
+    fileprivate var item: String { prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces) }
+
+    /// The number of an Item, at most 15 digits (RFC 9651 §3.3.1); `nil` for a negative one and for any other value.
+    fileprivate var itemCount: Int64? {
+        let digits = item
+        return digits.utf8.count <= 15 && digits.utf8.allSatisfy(ASCII.isDigit) ? Int64(digits) : nil
     }
+}
+
+/// A reason why an upload can't go on.
+struct UploadFault: Sendable, Hashable {
+    private let code: HTTPErrorCode
+    private let message: String
+    private let end: End
+
+    /// Whether nobody can continue the upload after it, so that the server may remove the upload.
+    private enum End {
+        case none, always
+        /// Only of an upload that this call has made: the URL of an earlier launch may be that of another upload by now.
+        case ofOwn
+    }
+
+    private init(_ message: String, _ code: HTTPErrorCode = .invalidUploadResponse, end: End = .none) {
+        (self.message, self.code, self.end) = (message, code, end)
+    }
+
+    /// - Parameter isOwn: whether this call has made the upload.
+    func endsUpload(isOwn: Bool) -> Bool { end == .always || end == .ofOwn && isOwn }
+
+    func error(of request: HTTPRequest, _ response: HTTPResponse?) -> TransferError {
+        TransferError(code, message, request: request, response: response)
+    }
+}
+
+extension UploadFault {
+    static let offsetBeyondLength = Self("The server says that it has more bytes than the content has.", end: .always)
+    static let offsetBeyondSent = Self("The server says that it has bytes that were never sent.", end: .always)
+    static let offsetDecreased = Self(
+        "The server says that it has fewer bytes than it has acknowledged before.",
+        end: .always
+    )
+    static let offsetMissing = Self("The server's response has no Upload-Offset.")
+    static let lengthChanged = Self(
+        "The server names another length than that of the content. Begin the upload from the start.",
+        end: .ofOwn
+    )
+    static let locationChanged = Self("The server has named two different URLs for one upload.", end: .always)
+    static let locationInvalid = Self("The Location of the upload is missing, or not an http or https URL.")
+    static let insecureLocation = Self("The Location of the upload leads from https to http.")
+    static let completeTooEarly = Self(
+        "The server says that the upload is complete, but it doesn't have the whole content.",
+        end: .always
+    )
+    static let unsupported = Self(
+        "The server doesn't speak this protocol of resumable uploads. Pass another `resuming:`.",
+        .uploadUnsupported
+    )
+    static let tooLarge = Self("The content is larger than the server's limit.", .bodyTooLarge, end: .always)
+    static let forgotten = Self(
+        "The server doesn't know the upload any more. It may have completed it: look before you upload the content again.",
+        .uploadForgotten
+    )
+    static let contentChanged = Self(
+        "The file has changed during the upload, so the server may have parts of two versions. Upload it again when it is at rest.",
+        .uploadContentChanged,
+        end: .always
+    )
+    static let stalled = Self("The server accepts requests of the upload, but it takes no more bytes.", .uploadStalled)
 }

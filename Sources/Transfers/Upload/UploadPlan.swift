@@ -113,9 +113,7 @@ struct UploadPlan: Sendable {
     private var kind: UploadProtocol { resuming.kind }
 
     /// The content of the creating request.
-    private var firstPart: Range<Int64> {
-        resuming.startsEmpty ? 0..<0 : nextPart(from: 0)
-    }
+    private var firstPart: Range<Int64> { resuming.startsEmpty ? 0..<0 : nextPart(from: 0) }
 
     /// The content of a request from an offset on.
     private func nextPart(from offset: Int64) -> Range<Int64> {

@@ -42,11 +42,7 @@ struct UploadRun: Sendable {
             isRepeatable: request.isRepeatable,
             isContinued: unfinished != nil
         )
-        var state = State(
-            plan: plan,
-            naming: UploadNaming(unfinished?.url),
-            elapsed: resuming.time.startMeasuring()
-        )
+        var state = State(plan: plan, naming: UploadNaming(unfinished?.url), elapsed: resuming.time.startMeasuring())
         while true {
             try Task.checkCancellation()
             let step = state.plan.step

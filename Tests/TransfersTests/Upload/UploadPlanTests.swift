@@ -302,8 +302,8 @@ extension UploadPlan {
         #expect(answer.limits.minAppendSize == 5)
     }
 
-    @Test(arguments: ["-1", "x", "1.0", "", "1, 1", "9999999999999999999"]) func anInvalidOffsetIsMissing(text: String)
-    {
+    @Test(arguments: ["-1", "+1", "x", "1.0", "", "1, 1", "9999999999999999"])
+    func anInvalidOffsetIsMissing(text: String) {
         for kind in [UploadProtocol.draft, .tus] {
             #expect(UploadAnswer(200, ["Upload-Offset": text], kind).offset == nil)
         }
@@ -320,6 +320,23 @@ extension UploadPlan {
     ])
     func aWrongLimitMakesTheFieldInvalid(text: String) {
         #expect(UploadLimits(draft: ["Upload-Limit": text]) == UploadLimits())
+    }
+
+    @Test func otherMembersOfTheLimitsAreSkipped() {
+        let text = #"a;x, max-size=10;y="1", b=?0 ,c="1, d=2";y=1,*x_.-=:aa==:, e=(1 "two")"#
+        var limits = UploadLimits()
+        limits.maxSize = 10
+        #expect(UploadLimits(draft: ["Upload-Limit": text]) == limits)
+    }
+
+    @Test(arguments: [("?1", true), ("?0;a=1", false), ("1", nil), ("?2", nil), ("", nil)] as [(String, Bool?)])
+    func theEndOfAnUploadIsABoolean(text: String, isComplete: Bool?) {
+        #expect(UploadAnswer(200, ["Upload-Complete": text], .draft).isComplete == isComplete)
+    }
+
+    @Test(arguments: [("007", 7), ("42; a=1", 42), ("999999999999999", 999_999_999_999_999)] as [(String, Int64)])
+    func anOffsetIsAnInteger(text: String, offset: Int64) {
+        #expect(UploadAnswer(200, ["Upload-Offset": text], .draft).offset == offset)
     }
 
     @Test func aLimitOfNoBytesDoesNotCount() {
