@@ -76,13 +76,8 @@ public struct BackgroundTransferSession: Sendable {
         timeLimit: Duration = .seconds(7 * 24 * 60 * 60),
         fieldsOnRedirects: Set<HTTPField.Name> = []
     ) -> Self {
-        Self(
-            kind: .system(
-                isDiscretionary: isDiscretionary,
-                timeLimit: timeLimit,
-                fieldsOnRedirects: fieldsOnRedirects
-            )
-        )
+        let fields = fieldsOnRedirects
+        return Self(kind: .system(isDiscretionary: isDiscretionary, timeLimit: timeLimit, fieldsOnRedirects: fields))
     }
 }
 

@@ -18,10 +18,7 @@ struct SessionReplacement: Sendable {
     let tls: TLSConfiguration
 
     /// - Throws: ``TransferError`` with `unsupported` if the session can't replace the client's transport.
-    init(
-        of client: Client,
-        fieldsOnRedirects: Set<HTTPField.Name> = []
-    ) throws(TransferError) {
+    init(of client: Client, fieldsOnRedirects: Set<HTTPField.Name> = []) throws(TransferError) {
         let ends = client.ends
         guard ends.count == 1, let end = ends.first as? any TLSConfiguredTransport else {
             let names = ends.map { "\(type(of: $0))" }.sorted().joined(separator: ", ")

@@ -135,11 +135,7 @@ private final class SystemSessionDelegate: NSObject, URLSessionDataDelegate, URL
     }
 
     // The file exists only until this method returns.
-    func urlSession(
-        _ session: URLSession,
-        downloadTask: URLSessionDownloadTask,
-        didFinishDownloadingTo location: URL
-    ) {
+    func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
         guard let task = TransferTask(text: downloadTask.taskDescription), let response = Self.response(downloadTask)
         else { return }
         receive(.downloaded(task, response, location))

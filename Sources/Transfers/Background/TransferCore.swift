@@ -150,7 +150,7 @@ extension TransferCore {
         }
         for observer in observers.values { observer.finish() }
         let result = ending.result(content: content)
-        ends.continuation.yield(BackgroundTransfer.End(transfer: record.transfer, result: result))
+        ends.continuation.yield((record.transfer, result))
     }
 
     private func deliverAll() async {
@@ -262,8 +262,8 @@ extension TransferCore {
         // An unstructured task, because the session doesn't wait for the app's closure.
         Task {
             do {
-                let end = BackgroundTransfer.End(transfer: record.failedTransfer, result: .failure(failure.error))
-                guard let request = try await renewing(end) else { return handle(.notRenewed(record.task)) }
+                let request = try await renewing((record.failedTransfer, .failure(failure.error)))
+                guard let request else { return handle(.notRenewed(record.task)) }
                 let rejection = failure.rejection.map { response in
                     let token = state.withLock { $0.tokens[record.id] }
                     return RequestPreparation.Rejection(response: response, token: token)

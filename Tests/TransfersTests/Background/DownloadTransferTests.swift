@@ -57,7 +57,7 @@ import Testing
         let transfers = try world.launch()
         try await transfers.download(request(), to: world.file)
         let end = await world.ends.reached(1)[0]
-        let error = try #require(end.failure as? TransferError)
+        let error = try #require(end.result.failure as? TransferError)
         #expect(error.code == .unacceptedStatus && error.response?.status == 404)
         #expect(world.content == "old")
     }
@@ -80,7 +80,7 @@ import Testing
         let transfers = try world.launch()
         try await transfers.download(request(), to: world.file)
         let end = await world.ends.reached(1)[0]
-        #expect((end.failure as? TransferError)?.code == .truncated)
+        #expect((end.result.failure as? TransferError)?.code == .truncated)
         #expect(world.content == nil)
     }
 
@@ -91,7 +91,7 @@ import Testing
         let transfers = try world.launch([.bearerAuth("token")])
         try await transfers.download(request(), to: world.file)
         let refused = await world.ends.reached(1)[0]
-        #expect((refused.failure as? TransferError)?.code == .redirectedElsewhere)
+        #expect((refused.result.failure as? TransferError)?.code == .redirectedElsewhere)
         #expect(world.content == nil)
         try await transfers.download(request(), to: world.file, allowsOtherOrigins: true)
         let end = await world.ends.reached(2)[1]
@@ -107,7 +107,7 @@ import Testing
         let transfers = try world.launch()
         try await transfers.download(request(), to: world.file, allowsOtherOrigins: true)
         let end = await world.ends.reached(1)[0]
-        #expect((end.failure as? TransferError)?.code == .insecureRedirect && world.content == nil)
+        #expect((end.result.failure as? TransferError)?.code == .insecureRedirect && world.content == nil)
         #expect(world.stub.requests.count == 1)
     }
 
@@ -154,7 +154,7 @@ import Testing
         await held.arrivals.reached(1)
         transfers.cancel(transfer.id)
         let end = await world.ends.reached(1)[0]
-        #expect(end.failure is CancellationError)
+        #expect(end.result.failure is CancellationError)
         transfers.cancel(transfer.id)
         held.answer()
         await transfers.eventsDelivered()
@@ -226,9 +226,9 @@ import Testing
     }
 }
 
-extension BackgroundTransfer.End {
+extension Result {
     /// The error, if the transfer failed.
-    var failure: (any Error)? {
-        if case .failure(let error) = result { error } else { nil }
+    var failure: Failure? {
+        if case .failure(let error) = self { error } else { nil }
     }
 }

@@ -17,7 +17,7 @@ import Testing
         transfers = try world.launch()
         let end = await world.ends.reached(1)[0]
         #expect(end.transfer == transfer)
-        #expect((end.failure as? TransferError)?.code == .transferLost)
+        #expect((end.result.failure as? TransferError)?.code == .transferLost)
         await transfers?.eventsDelivered()
         #expect(world.names == [] && world.content == nil)
     }

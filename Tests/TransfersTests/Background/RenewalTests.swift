@@ -16,7 +16,7 @@ import Testing
             return try await next(request)
         }
         let transfers = try world.launch([token]) { end in
-            #expect(end.failure?.isUnauthorized == true && end.transfer.attempt == 1)
+            #expect(end.result.failure?.isUnauthorized == true && end.transfer.attempt == 1)
             return request()
         }
         let transfer = try await transfers.download(request(), to: world.file)
@@ -73,7 +73,7 @@ import Testing
         let transfers = try world.launch([.retryOnUnauthorized(tokens), .bearerAuth(tokens)]) { _ in request() }
         try await transfers.download(request(), to: world.file)
         let end = await world.ends.reached(1)[0]
-        #expect(end.failure?.isUnauthorized == true)
+        #expect(end.result.failure?.isUnauthorized == true)
         #expect(world.stub.requests.count == 1)
         #expect(world.problems.withLock { $0 }.contains { "\($0)".contains("NoRefresh") || $0 is NoRefresh })
     }
@@ -138,7 +138,7 @@ import Testing
         let transfers = try world.launch(maxAttempts: 3) { _ in request() }
         try await transfers.download(request(), to: world.file)
         let end = await world.ends.reached(1)[0]
-        #expect(end.failure?.isUnauthorized == true && end.transfer.attempt == 3)
+        #expect(end.result.failure?.isUnauthorized == true && end.transfer.attempt == 3)
         #expect(world.stub.requests.count == 3)
     }
 
@@ -150,7 +150,7 @@ import Testing
             return request()
         }
         try await transfers.download(request(), to: world.file)
-        let failure = await world.ends.reached(1)[0].failure
+        let failure = await world.ends.reached(1)[0].result.failure
         #expect(failure?.isServerFault == true && world.stub.requests.count == 1)
     }
 
@@ -166,7 +166,7 @@ import Testing
         for count in 1...2 {
             try await transfers.download(request(), to: world.file)
             let end = await world.ends.reached(count)[count - 1]
-            #expect(end.failure?.isUnauthorized == true)
+            #expect(end.result.failure?.isUnauthorized == true)
         }
         #expect(world.problems.withLock { $0 }.map { $0 is SignedOut } == [true])
     }
@@ -184,7 +184,7 @@ import Testing
         await entered.opened()
         transfers.cancel(transfer.id)
         let end = await world.ends.reached(1)[0]
-        #expect(end.failure is CancellationError)
+        #expect(end.result.failure is CancellationError)
         gate.open()
         await transfers.eventsDelivered()
         #expect(world.stub.requests.count == 1 && world.names == [])
@@ -214,7 +214,7 @@ import Testing
         let transfer = try await transfers.upload(request(filmURL, .post, "film"))
         await entered.opened()
         transfers.cancel(transfer.id)
-        #expect(await world.ends.reached(1)[0].failure is CancellationError)
+        #expect(await world.ends.reached(1)[0].result.failure is CancellationError)
         gate.open()
         await removed.opened()
         while !world.names.isEmpty { await Task.yield() }

@@ -87,7 +87,7 @@ private final class LastingSession: BackgroundSession {
     @Test func transferWithoutATaskIsLostOnlyAfterAWhile() async throws {
         let (core, _) = try await relaunched()
         try await match(core) { #expect(core.inProgress.count == 1) }
-        let failure = await ends.reached(1)[0].failure
+        let failure = await ends.reached(1)[0].result.failure
         #expect((failure as? TransferError)?.code == .transferLost)
     }
 

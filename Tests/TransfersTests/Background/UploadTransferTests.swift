@@ -91,7 +91,7 @@ import Testing
         world.stub.enqueue(.text("no", status: 401))
         let transfers = try world.launch()
         try await transfers.upload(request(filmURL, .post, "x"))
-        let failure = await world.ends.reached(1)[0].failure
+        let failure = await world.ends.reached(1)[0].result.failure
         #expect(failure?.isUnauthorized == true)
     }
 }
