@@ -12,7 +12,6 @@ struct ServerArguments: Equatable {
     var delay: Duration = .zero
     /// The share of requests that fail, from 0 to 1.
     var failureRate = 0.0
-    var seed: UInt64?
     var isHelp = false
 
     static let usage = """
@@ -25,7 +24,6 @@ struct ServerArguments: Equatable {
           --port PORT    the port, 8080 by default; 0 for a free one
           --delay TIME   the wait before each answer, such as 200ms or 1.5s
           --fail SHARE   the share of requests that get a 503, such as 10%
-          --seed NUMBER  makes the same requests fail in each run, if they come in the same order
           --help         shows this text
           --             ends the options, before a folder whose name begins with a dash
         """
@@ -54,7 +52,6 @@ struct ServerArguments: Equatable {
             case "--port": port = try Self.port(value())
             case "--delay": delay = try Self.duration(value())
             case "--fail": failureRate = try Self.share(value())
-            case "--seed": seed = try Self.seed(value())
             default: throw Failure(message: "\(name) is no option.")
             }
         }
@@ -66,11 +63,6 @@ struct ServerArguments: Equatable {
             throw Failure(message: "--port is a number from 0 to 65535, not \(text).")
         }
         return port
-    }
-
-    private static func seed(_ text: String) throws(Failure) -> UInt64 {
-        guard let seed = UInt64(text) else { throw Failure(message: "--seed is a whole number, not \(text).") }
-        return seed
     }
 
     private static func duration(_ text: String) throws(Failure) -> Duration {

@@ -22,15 +22,15 @@ struct ServerProgram {
             ProgramOutput.error("mockserver: \(error)")
             exit(1)
         }
-        let ending = EndingSignals()
+        // Without a handler, the first process of a container would ignore these signals.
+        for number in [SIGINT, SIGTERM] { signal(number) { _ in _exit(0) } }
         ProgramOutput.line("Serving \(arguments.folder) at \(server.url)")
         // The path comes from a file's name, which may hold a quotation mark of the shell.
         let path = (answers.example ?? "/").replacing("'", with: "%27")
         ProgramOutput.line("Try: curl -i '\(server.url)\(path)'")
         for problem in answers.problems() { ProgramOutput.line("problem: \(problem)") }
-        await ending.received()
-        server.stop()
-        ProgramOutput.line("Stopped.")
+        for await _ in AsyncStream(Never.self, { _ in }) {}
+        withExtendedLifetime(server) {}
     }
 
     private func start() throws -> MockServer {
@@ -39,12 +39,10 @@ struct ServerProgram {
         else {
             throw ServerFailure(description: "There is no folder \(arguments.folder).")
         }
-        let random = arguments.seed.map(RandomSource.seeded) ?? .system
         let (port, answers, time) = (arguments.port, answers, time)
         return try MockServer(port: port, keepsRequests: false, time: time) { [arguments] request in
             let stopwatch = time.stopwatch()
-            // The same seed picks the same requests in the order of their arrival.
-            let isFailing = random.unit() < arguments.failureRate
+            let isFailing = Double.random(in: 0..<1) < arguments.failureRate
             if arguments.delay > .zero { try? await time.clock.sleep(for: arguments.delay) }
             if isFailing {
                 ProgramOutput.line(Self.line(request, 503, "failed on purpose (--fail)", stopwatch.elapsed()))
