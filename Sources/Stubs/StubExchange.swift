@@ -98,9 +98,15 @@ package enum StubExchange {
     ) async throws -> HTTPResponse {
         var buffered = response
         do {
-            buffered.body = try await Self.buffered(response.body, upTo: limit, for: request)
-        } catch let error where isFollowed(response, after: error, of: request) {
-            buffered.body = .unreadable(error)
+            let bytes = try await response.body.collect(upTo: limit)
+            var progress = StubProgress(request.context.downloadProgress, total: response.body.length)
+            progress.add(bytes.count)
+            buffered.body = HTTPBody(bytes)
+        } catch {
+            let isTooLarge = (error as? TransportError)?.code == .bodyTooLarge
+            let failure = isTooLarge ? TransportError.bodyTooLarge(limit: limit, request: request) : error
+            guard isFollowed(response, after: error, of: request) else { throw failure }
+            buffered.body = .unreadable(failure)
             if response.context.trailers?.fields != nil { buffered.context.trailers = .pending() }
         }
         return buffered
@@ -110,17 +116,6 @@ package enum StubExchange {
     private static func isFollowed(_ response: HTTPResponse, after error: any Error, of request: HTTPRequest) -> Bool {
         guard !Task.isCancelled, !(error is CancellationError) else { return false }
         return request.context.followsRedirects && HTTPResponse.isRedirect(response.status, response.headerFields)
-    }
-
-    private static func buffered(_ body: HTTPBody, upTo limit: Int, for request: HTTPRequest) async throws -> HTTPBody {
-        do {
-            let bytes = try await body.collect(upTo: limit)
-            var progress = StubProgress(request.context.downloadProgress, total: body.length)
-            progress.add(bytes.count)
-            return HTTPBody(bytes)
-        } catch let error as TransportError where error.code == .bodyTooLarge {
-            throw TransportError.bodyTooLarge(limit: limit, request: request)
-        }
     }
 
     private static func streamed(
@@ -188,5 +183,22 @@ extension StubAnswer {
         var response = HTTPResponse(status: status, headerFields: headerFields, body: body)
         response.context.trailers = trailers.map(HTTPTrailers.init)
         return response
+    }
+}
+
+/// Reports the progress of a body.
+struct StubProgress: Sendable {
+    private let report: (@Sendable (TransferProgress) -> Void)?
+    private let total: Int64?
+    private var completed: Int64 = 0
+
+    init(_ report: (@Sendable (TransferProgress) -> Void)?, total: Int64?) {
+        self.report = report
+        self.total = total
+    }
+
+    mutating func add(_ count: Int) {
+        completed += Int64(count)
+        if count > 0 { report?(TransferProgress(completed: completed, total: total)) }
     }
 }

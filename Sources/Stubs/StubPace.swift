@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 
 /// The waits of one exchange, on its transport's clock and within its request's time limits.
 package struct StubPace: Sendable {
@@ -75,6 +76,72 @@ extension StubPace {
                 state.rest.removeFirst()
                 return chunk.bytes
             }
+        }
+    }
+}
+
+/// Applies a request's time limits to reading its body into memory.
+package struct ReadingLimit: Sendable {
+    private let request: HTTPRequest
+    private let idle: Duration?
+    private let total: Duration?
+    private let spent: Duration
+    private let watch: Stopwatch
+
+    /// Limits that count from now.
+    package init(_ request: HTTPRequest, clock: any Clock<Duration>) {
+        // A limit this long is ignored, because adding it to a clock's instant could overflow.
+        func bounded(_ limit: Duration?) -> Duration? { limit.flatMap { $0 < Stopwatch.farthest ? $0 : nil } }
+        self.request = request
+        idle = bounded(request.context.timeouts?.idle)
+        total = bounded(request.context.timeouts?.total)
+        spent = request.context.timeouts?.spent ?? .zero
+        watch = Stopwatch.starting(clock)
+    }
+
+    /// Adds the time since the start to the part of the total limit that is spent.
+    package func charge(_ request: inout HTTPRequest) {
+        guard total != nil else { return }
+        request.context.timeouts?.spent = spent + watch.elapsed()
+    }
+
+    /// Runs a closure that reads the body. Cancels it when a limit passes.
+    ///
+    /// The closure's task is waited for, so a source that ignores cancellation delays the error until it returns. Otherwise the
+    /// source would still be read after the call has ended, when its owner may reuse or close it.
+    ///
+    /// - Parameter read: the closure, which calls its argument for each chunk that arrives.
+    /// - Throws: `TransportError` with `HTTPErrorCode.timedOut`. Rethrows the closure's error.
+    package func run<Value: Sendable>(
+        _ read: @escaping @Sendable (_ arrived: @escaping @Sendable () -> Void) async throws -> Value
+    ) async throws -> Value {
+        guard idle != nil || total != nil else { return try await read {} }
+        let lastChunk = LastChunk()
+        return try await withThrowingTaskGroup(of: Value.self) { [watch] group in
+            defer { group.cancelAll() }
+            group.addTask { try await read { lastChunk.time.withLock { $0 = watch.elapsed() } } }
+            group.addTask { throw try await passed(after: lastChunk) }
+            guard let value = try await group.next() else { throw CancellationError() }
+            return value
+        }
+    }
+
+    private final class LastChunk: Sendable {
+        let time = Mutex(Duration.zero)
+    }
+
+    /// Waits until a limit has passed.
+    private func passed(after lastChunk: LastChunk) async throws -> TransportError {
+        while true {
+            let silence = idle.map { (TimeLimits.Limit.idle, $0, at: lastChunk.time.withLock(\.self) + $0) }
+            let end = total.map { (TimeLimits.Limit.total, $0, at: $0 - spent) }
+            guard let next = [silence, end].compactMap(\.self).min(by: { $0.at < $1.at }) else {
+                throw CancellationError()
+            }
+            guard watch.elapsed() < next.at else {
+                return TransportError(.timedOut, next.0.message(after: next.1), request: request)
+            }
+            try await watch.sleep(next.at)
         }
     }
 }

@@ -24,11 +24,6 @@ struct StubState {
         var name: String { "\(scope?.description ?? "a closure"): \(answer.summary)" }
     }
 
-    private struct Queued {
-        let answer: StubAnswer
-        let location: CodeLocation
-    }
-
     /// A request that has arrived, with its stub's location once a stub answers.
     struct Exchange {
         let request: HTTPRequest
@@ -47,7 +42,7 @@ struct StubState {
     /// Requests without a response yet.
     private var waiting: [Int: Exchange] = [:]
     private var openBodies: [Int: Exchange] = [:]
-    private var queue: ArraySlice<Queued> = []
+    private var queue: ArraySlice<(answer: StubAnswer, location: CodeLocation)> = []
     private var dequeued = 0
     /// Called for each request that arrives, by the number of the task that waits.
     var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
@@ -78,7 +73,7 @@ struct StubState {
     }
 
     mutating func enqueue(_ answers: [StubAnswer], _ location: CodeLocation) {
-        queue += answers.map { Queued(answer: $0, location: location) }
+        queue += answers.map { ($0, location) }
     }
 }
 

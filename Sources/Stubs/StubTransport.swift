@@ -76,10 +76,7 @@ public final class StubTransport: Transport {
     }
 
     /// Creates a transport whose closure answers every request that no stub and no queued answer matches.
-    public init(
-        time: TimeSource = .system,
-        _ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
-    ) {
+    public init(time: TimeSource = .system, _ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) {
         clock = time.clock
         self.fallback = nil
         self.everything = .answer(answer)
