@@ -104,7 +104,7 @@ struct SimulatedCall: Sendable, CustomStringConvertible {
     func request(_ world: Simulation.World) -> HTTPRequest {
         var request = HTTPRequest(method: method, url: url, body: body)
         request.context.responseBody = mode
-        request.context.simulatedCall = id
+        request.context.mark = id
         if let account, Origin(url) == world.origin, let token = world.state.withLock(\.valid)[account] {
             request.headerFields[.authorization] = "Bearer \(token)"
         }

@@ -2,6 +2,90 @@ internal import Foundation
 internal import InterceptorsCore
 internal import Synchronization
 
+/// The records of requests.
+extension Simulation.World {
+    /// The call of a request: by its context or, if the chain has lost that, by its content or its target; 0 if unknown.
+    func call(of request: HTTPRequest) -> Int {
+        let known = request.context.mark
+        if known > 0 { return known }
+        if let bytes = request.body.bytes, !bytes.isEmpty { return SimulatedCall.id(in: bytes) }
+        let (method, url) = (request.method, request.url)
+        let calls = state.withLock { state in
+            state.calls.values.filter { $0.isRunning && $0.method == method && $0.url == url }
+        }
+        return calls.count == 1 ? calls[0].id : 0
+    }
+
+    /// Checks and records a request that is about to be sent, and returns the number of the exchange.
+    func began(_ request: HTTPRequest, _ id: Int) -> Int {
+        let text = SimulatedNetwork.text(of: request)
+        let sent = accounts(in: text)
+        let (number, wasSent, call) = state.withLock { state in
+            let (number, wasSent) = (state.exchanges.count + 1, state.exchanges.contains { $0.call == id })
+            let (method, url) = (request.method, request.url)
+            state.exchanges.append(.init(number: number, call: id, method: method, url: url, accounts: sent))
+            state.running += 1
+            return (number, wasSent, state.calls[id])
+        }
+        checkSeed(ofTokensIn: text, at: "A request")
+        if !sent.isEmpty, Origin(request.url) != origin {
+            let place = Origin(request.url)?.description ?? "no origin"
+            violate(.secretsStayAtTheirOrigin, "The credential of \(Self.names(sent)) was sent to \(place).")
+        }
+        guard let call else { return number }
+        if !request.body.isReadable {
+            violate(.aOneShotBodyIsSentOnce, "The one-shot body of \(call) was sent again.")
+        }
+        if followsSignIns ? call.began != nil : call.account != nil {
+            let permitted = accounts(of: call, since: call.began ?? .zero)
+            if let other = sent.subtracting(permitted).min() {
+                let caller = Self.names(permitted)
+                violate(.accountsStayApart, "\(call), of \(caller), was sent with the credential of \(other).")
+            }
+        }
+        // Another call may share the exchange, and go on.
+        if wasSent, call.cancelledAt != nil, Task.isCancelled {
+            violate(.cancellationEndsACall, "\(call) was cancelled, and sent again after that.")
+        }
+        return number
+    }
+
+    static func names(_ accounts: Set<String>) -> String {
+        accounts.isEmpty ? "nobody" : accounts.sorted().joined(separator: ", ")
+    }
+
+    /// Checks and records that a server may act on a request.
+    func mayAct(on request: HTTPRequest, _ id: Int, _ number: Int) {
+        guard request.method == .post, let call = state.withLock({ $0.calls[id] }) else { return }
+        let key = request.headerFields[.idempotencyKey]
+        let isRepeated = state.withLock { state in
+            defer { state.acted[number] = (id, key) }
+            return state.acted.values.contains { $0.call == id && ($0.key == nil || $0.key != key) }
+        }
+        guard isRepeated else { return }
+        let way = key == nil ? "without an idempotency key" : "with another idempotency key"
+        violate(.aPostIsActedOnOnce, "\(call) was sent again \(way) after a server may have acted on it.")
+    }
+
+    /// Checks the content of a request that a server has received.
+    func check(_ content: Data, of request: HTTPRequest, _ number: Int) {
+        if exchange(number).call == 0 {
+            let id = SimulatedCall.id(in: content)
+            change(exchange: number) { $0.call = id }
+            mayAct(on: request, id, number)
+        }
+        let exchange = exchange(number)
+        guard let call = state.withLock({ $0.calls[exchange.call] }), content != call.content,
+            request.method == call.method, !request.headerFields.contains(.contentEncoding),
+            leads(call, to: exchange, as: accounts(of: call, since: call.began ?? .zero))
+        else { return }
+        violate(
+            .contentComesWhole,
+            "A server received \(content.count) bytes from \(call) that aren't its content of \(call.content.count) bytes."
+        )
+    }
+}
+
 /// The checks of each call.
 extension Simulation.World {
     func change(_ id: Int, _ change: (inout SimulatedCall?) -> Void) { state.withLock { change(&$0.calls[id]) } }
@@ -135,5 +219,112 @@ extension Simulation.World {
     func checkRelease() {
         guard waitingCalls.isEmpty, state.withLock({ $0.networks.contains { $0() } }) else { return }
         violate(.theChainIsReleased, "Something still holds the client's transport when all has ended.")
+    }
+}
+
+/// One request that reached a simulated server, with the content of its response.
+struct SimulatedExchange: Sendable {
+    /// The position in the order of the seed's exchanges, from 1.
+    let number: Int
+    /// The number of the call; 0 if unknown.
+    var call: Int
+    let method: HTTPRequest.Method
+    let url: URL
+    /// The accounts whose credentials the request carried.
+    let accounts: Set<String>
+    /// The content of the response.
+    var content = Data()
+    /// The targets that the response redirects to (RFC 9110 §15.4).
+    var redirectTargets: [Target] = []
+
+    /// A method and a URL that a call may ask for.
+    struct Target: Hashable {
+        let method: HTTPRequest.Method
+        let url: URL
+    }
+
+    /// Whether a request asks for a target. A chain may add query items, apart from the simulation's parameter `page`.
+    ///
+    /// - Parameter isMovable: whether the chain may have sent the request to another server or below another base path,
+    ///   as a failover does.
+    func asks(for target: Target, isMovable: Bool) -> Bool {
+        guard method == target.method, Self.pages(of: url) == Self.pages(of: target.url) else { return false }
+        if isMovable { return url.path.hasSuffix(target.url.path) }
+        return Origin(url) == Origin(target.url) && url.path == target.url.path
+    }
+
+    private static func pages(of url: URL) -> [String?] {
+        guard url.query != nil else { return [] }
+        let items = URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems ?? []
+        return items.filter { $0.name == "page" }.map(\.value)
+    }
+}
+
+/// The records of exchanges.
+extension Simulation.World {
+    static let exchangeField: HTTPField.Name = "X-Simulated-Exchange"
+    private static let contentStart = #"{"simulated":""#
+
+    func change(exchange number: Int, _ change: (inout SimulatedExchange) -> Void) {
+        state.withLock { change(&$0.exchanges[number - 1]) }
+    }
+
+    func exchange(_ number: Int) -> SimulatedExchange { state.withLock { $0.exchanges[number - 1] } }
+
+    /// The name of an exchange in fields and content, such as `42/3`.
+    func name(ofExchange number: Int) -> String { "\(seed)/\(number)" }
+
+    /// The content of a response, which names its exchange unless the user has chosen the content.
+    func makeContent(of number: Int) -> Data {
+        if let content { return content }
+        let exchange = exchange(number)
+        let owner = exchange.accounts.sorted().joined(separator: ", ")
+        return Data(
+            """
+            \(Self.contentStart)\(name(ofExchange: number))","call":\(exchange.call),"account":"\(owner)",\
+            "method":"\(exchange.method)","url":"\(exchange.url.absoluteString)","films":[1,2,3]}
+            """.utf8
+        )
+    }
+
+    /// The name of the exchange that some content comes from.
+    func exchangeName(in content: Data) -> Substring? {
+        let text = String(decoding: content.prefix(100), as: UTF8.self)
+        guard text.hasPrefix(Self.contentStart) else { return nil }
+        let rest = text.dropFirst(Self.contentStart.count)
+        return rest.firstIndex(of: "\"").map { rest[..<$0] }
+    }
+
+    /// The exchange with a name. Reports an exchange of another seed.
+    func exchange(named name: some StringProtocol, for call: SimulatedCall) -> SimulatedExchange? {
+        let numbers = name.split(separator: "/").compactMap { Int($0) }
+        guard numbers.count == 2 else { return nil }
+        guard numbers[0] == seed else {
+            violate(.seedsShareNoState, "\(call) got a response of seed \(numbers[0]). State is shared between seeds.")
+            return nil
+        }
+        return state.withLock { $0.exchanges.first { $0.number == numbers[1] } }
+    }
+
+    /// Whether a call may lead to an exchange, directly or through redirects.
+    ///
+    /// A call follows its own redirects and, because a cache may keep them, those of each GET that its accounts may see.
+    /// A chain may move the requests of the call, or of a call with the same target, to another server.
+    func leads(_ call: SimulatedCall, to exchange: SimulatedExchange, as accounts: Set<String>) -> Bool {
+        let (exchanges, calls) = state.withLock { ($0.exchanges, $0.calls) }
+        let redirects = exchanges.filter { redirect in
+            !redirect.redirectTargets.isEmpty
+                && (redirect.call == call.id || redirect.method == .get && redirect.accounts.isSubset(of: accounts))
+        }
+        let resembling = Set(calls.values.filter { $0.method == call.method && $0.url == call.url }.map(\.id))
+        let start = SimulatedExchange.Target(method: call.method, url: call.url)
+        var (found, rest) = (Set([start]), [start])
+        while let next = rest.popLast() {
+            if exchange.asks(for: next, isMovable: resembling.contains(exchange.call)) { return true }
+            for redirect in redirects where redirect.asks(for: next, isMovable: resembling.contains(redirect.call)) {
+                for target in redirect.redirectTargets where found.insert(target).inserted { rest.append(target) }
+            }
+        }
+        return false
     }
 }

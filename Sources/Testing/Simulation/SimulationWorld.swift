@@ -7,24 +7,19 @@ extension Simulation {
     public final class World: Sendable {
         typealias Property = Simulation.Property
 
-        struct Violation {
-            let property: Property
-            let text: String
-        }
-
         /// The records that show broken properties.
         struct State {
             var trace: [String] = []
             /// How often each kind of event happened, such as `status 302`.
             var counts: [String: Int] = [:]
             var omitted = 0
-            var violations: [Violation] = []
+            var violations: [(property: Property, text: String)] = []
             var calls: [Int: SimulatedCall] = [:]
             var exchanges: [SimulatedExchange] = []
             /// The number of calls that got a 2xx response.
             var successes = 0
-            /// The POSTs on which a server may have acted, by the number of the exchange.
-            var acted: [Int: Act] = [:]
+            /// The POSTs on which a server may have acted, with their idempotency keys, by the number of the exchange.
+            var acted: [Int: (call: Int, key: String?)] = [:]
             /// The number of exchanges that haven't ended.
             var running = 0
             var streams: [ScriptedStream] = []
@@ -40,12 +35,6 @@ extension Simulation {
 
             /// Whether something holds each network.
             var networks: [@Sendable () -> Bool] = []
-        }
-
-        struct Act {
-            let call: Int
-            /// The idempotency key.
-            let key: String?
         }
 
         private static let traceLimit = 400
@@ -86,18 +75,9 @@ extension Simulation {
         public var random: RandomSource { time.random }
     }
 
-    /// An account of a simulation, with the credential that its server accepts at present or has accepted before.
-    public struct Account: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
-        /// The name of the account: `ada` or `bob`.
-        public let name: String
-        /// The credential. No error may show it, and only ``World/origin`` may get it.
-        public let token: String
-
-        /// The name.
-        public var description: String { name }
-        /// A mirror without the credential.
-        public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
-    }
+    /// An account of a simulation: its name, `ada` or `bob`, and the credential that its server accepts at present or has accepted
+    /// before. No error may show the credential, and only ``World/origin`` may get it.
+    public typealias Account = (name: String, token: String)
 }
 
 extension Simulation.World {
@@ -147,10 +127,131 @@ extension Simulation.World {
 
     func violate(_ property: Property, _ text: String) {
         note("BROKEN: \(property): \(text)")
-        state.withLock { $0.violations.append(Violation(property: property, text: text)) }
+        state.withLock { $0.violations.append((property, text)) }
     }
 
     func count(_ event: String) { state.withLock { $0.counts[event, default: 0] += 1 } }
+
+    /// Whether the chain follows sign-ins, so that calls bring no credentials.
+    var followsSignIns: Bool { state.withLock { !$0.onSignIn.isEmpty } }
+
+    /// A token that the server accepts from now on, instead of the account's older one.
+    func makeToken(of account: String) -> Simulation.Account {
+        let token = state.withLock { state in
+            let token = "secret-\(account)-\(state.tokens.count + 1)-of-\(seed)-end"
+            state.tokens.append((token, account))
+            state.valid[account] = token
+            return token
+        }
+        return (account, token)
+    }
+
+    /// The account with the token that the server accepts, or, at random, with one that it rejects.
+    private func credentials(of name: String) -> Simulation.Account {
+        if chance(50) { return makeToken(of: name) }
+        let rejected = makeToken(of: name)
+        _ = makeToken(of: name)
+        return rejected
+    }
+
+    /// Calls a closure with the account that is signed in, now and after each change; with `nil` when nobody is signed in.
+    ///
+    /// Calls then bring no credentials, because the chain adds them:
+    ///
+    /// ```swift
+    /// let simulation = Simulation(seeds: 1...1_000) { world in
+    ///     let tokens = TokenStore(origins: [world.origin], time: world.time) { rejected in
+    ///         let account = try await world.newToken(insteadOf: rejected?.value)
+    ///         return TokenStore.Token(account.token, account: account.name)
+    ///     }
+    ///     world.onSignIn { account in
+    ///         guard let account else { return tokens.signOut() }
+    ///         tokens.signIn(TokenStore.Token(account.token, account: account.name))
+    ///     }
+    ///     return world.client(interceptors: [.retryOnUnauthorized(tokens), .bearerAuth(tokens)])
+    /// }
+    /// ```
+    /// Accounts change while calls run. The server rejects some of their tokens with 401, and expects a new one.
+    public func onSignIn(_ change: @escaping @Sendable (Simulation.Account?) -> Void) {
+        let name: String?
+        if let last = state.withLock(\.signIns.last) {
+            name = last.account
+        } else {
+            name = oneOf([nil, "ada", "ada", "bob"])
+            state.withLock { $0.signIns.append((.zero, name)) }
+        }
+        state.withLock { $0.onSignIn.append(change) }
+        change(name.map(credentials))
+    }
+
+    /// Drops the closures that the chain gave the world, because they may hold the client.
+    func dropClosures() {
+        let closures = state.withLock { state in
+            let closures = (state.onSignIn, state.setDeadline)
+            (state.onSignIn, state.setDeadline) = ([], nil)
+            return closures
+        }
+        // Released here, outside the lock.
+        withExtendedLifetime(closures) {}
+    }
+
+    func signIn(_ name: String?) {
+        note("\(name ?? "nobody") is signed in")
+        let (now, account) = (now, name.map(credentials))
+        let changes = state.withLock { state in
+            state.signIns.append((now, name))
+            return state.onSignIn
+        }
+        for change in changes { change(account) }
+    }
+
+    /// Asks the server for a new token, which takes time and may fail. The account's older tokens become invalid.
+    ///
+    /// - Parameter rejected: a token of the account; `nil` for the account that is signed in.
+    /// - Throws: an error if the network fails or nobody is signed in; `CancellationError` if the task is cancelled.
+    public func newToken(insteadOf rejected: String?) async throws -> Simulation.Account {
+        if let rejected { checkSeed(ofTokensIn: rejected, at: "A request for a new token") }
+        let owner = state.withLock { state in
+            rejected.map { rejected in state.tokens.first { $0.value == rejected }?.account }
+                ?? state.signIns.last?.account
+        }
+        note("a new token is asked for")
+        try await clock.sleep(for: .milliseconds(number(in: 0...1_500)))
+        guard let owner, !chance(trouble / 3) else {
+            note("no new token is given")
+            throw TransportError(.connectionLost, "The simulated server gives no new token.")
+        }
+        note("a new token is given")
+        return makeToken(of: owner)
+    }
+
+    /// The accounts whose responses a call may get that began at `start`.
+    func accounts(of call: SimulatedCall, since start: Duration) -> Set<String> {
+        guard followsSignIns else { return Set([call.account].compactMap(\.self)) }
+        return state.withLock { state in
+            let before = state.signIns.last { $0.since < start }
+            let during = state.signIns.filter { $0.since >= start }
+            return Set(([before].compactMap(\.self) + during).compactMap(\.account))
+        }
+    }
+
+    /// The accounts whose tokens a text contains.
+    func accounts(in text: String) -> Set<String> {
+        guard text.contains("secret-") else { return [] }
+        return Set(state.withLock(\.tokens).filter { text.contains($0.value) }.map(\.account))
+    }
+
+    /// Whether a text contains a credential that the server accepts.
+    func isValid(_ text: String) -> Bool { state.withLock(\.valid).values.contains { text.contains($0) } }
+
+    /// Reports a token of another seed.
+    func checkSeed(ofTokensIn text: String, at place: String) {
+        guard text.contains("secret-") else { return }
+        for part in text.components(separatedBy: "-of-").dropFirst() {
+            guard let other = Int(part.components(separatedBy: "-end")[0]), other != seed else { continue }
+            violate(.seedsShareNoState, "\(place) has a credential of seed \(other). State is shared between seeds.")
+        }
+    }
 }
 
 /// Randomness.
