@@ -35,22 +35,16 @@ extension CacheStoreConformance {
         }
 
         /// Stores a body in chunks through a writer, whatever the generation is.
+        ///
+        /// - Parameter response: by default that of the variant.
         func put(
             _ body: Data,
+            of response: CachedResponse? = nil,
             _ key: CacheKey,
             _ variant: String = "",
             replacing entries: [CacheEntry.ID] = []
         ) async throws {
-            try await put(body, of: response(variant), key, replacing: entries)
-        }
-
-        /// Stores a body in chunks through a writer, whatever the generation is.
-        func put(
-            _ body: Data,
-            of response: CachedResponse,
-            _ key: CacheKey,
-            replacing entries: [CacheEntry.ID] = []
-        ) async throws {
+            let response = response ?? self.response(variant)
             let writer = try await store.write(response, for: key, replacing: entries, length: Int64(body.count))
             var rest = body[...]
             while !rest.isEmpty {

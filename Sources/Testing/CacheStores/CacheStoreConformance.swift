@@ -64,7 +64,6 @@ public enum CacheStoreConformance {
     typealias Law = ConformanceLaw<Bench>
     typealias CrashLaw = ConformanceLaw<CrashBench>
 
-    private static let laws: [Law] = storingLaws + readingLaws + replacingLaws + removingLaws + concurrencyLaws
-    private static let crashLaws: [CrashLaw] =
-        reopeningLaws + killLaws + damageLaws + removedFileLaws + descriptorLaws + sharingLaws
+    private static let laws: [Law] = entryLaws + concurrencyLaws
+    private static let crashLaws: [CrashLaw] = fileLaws + descriptorLaws
 }

@@ -164,12 +164,8 @@ func atOnce(_ count: Int, _ body: @escaping @Sendable (Int) async throws -> Void
     }
 }
 
-/// Throws unless the values are equal. The subject begins a sentence, such as "The length".
-func expect<Value: Equatable>(_ value: Value, is expected: Value, _ subject: String) throws {
-    try expect(value == expected, "\(subject) was \(shown(value)) instead of \(shown(expected)).")
-}
-
-/// Throws unless the values are equal, and says of a missing one that it is absent.
+/// Throws unless the values are equal, and says of a missing one that it is absent. The subject begins a sentence, such as
+/// "The length".
 func expect<Value: Equatable>(_ value: Value?, is expected: Value?, _ subject: String) throws {
     let (one, other) = (value.map { shown($0) } ?? "absent", expected.map { shown($0) } ?? "absent")
     try expect(value == expected, "\(subject) was \(one) instead of \(other).")

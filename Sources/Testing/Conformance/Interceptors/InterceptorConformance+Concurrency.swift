@@ -3,6 +3,29 @@ internal import InterceptorsCore
 
 extension InterceptorConformance {
     static let concurrencyLaws: [Law] = [
+        Law("everyPermitComesBack", repair: "Release when next throws, and at a body's end: onEnd(_:).") { bench in
+            let before = try await Capacity.count(try bench.fresh(), expecting: nil)
+            for end in Capacity.End.allCases {
+                // Without a limit no call waits for its turn.
+                if end == .isCancelledInTurn, before >= Capacity.calls { continue }
+                let fresh = try bench.fresh()
+                fresh.log.blame("everyPermitComesBack")
+                defer { fresh.log.blame(nil) }
+                // A call that doesn't end breaks another rule.
+                guard try await Capacity.makeCalls(fresh, end, room: before) else { return }
+                let after = try await Capacity.countLater(fresh, expecting: before)
+                guard after != before else { continue }
+                // Work elsewhere may be late before the first return from there shows that there is any.
+                _ = await fresh.stage.reaches { fresh.stage.queue.otherThreadsCount > 0 }
+                // If other threads take part, they may be late, and only a limit with room for no call is certain.
+                if fresh.stage.queue.otherThreadsCount > 0, after > 0 { continue }
+                // Time alone may change the number, such as for a credential that expires.
+                guard try await Capacity.isKeptInTime(bench, before) else { return }
+                throw RuleObservation(
+                    "Of \(Capacity.calls) calls at once, \(before) reached the rest of the chain, and \(after) after \(Capacity.endings) calls \(end.rawValue)."
+                )
+            }
+        },
         Law(
             "callsDontWaitForEachOther",
             repair: "Hold no lock, permit or actor's turn while you call next.",
@@ -124,5 +147,145 @@ extension InterceptorConformance.Bench {
             isOwnPath && [0, mark].contains(answered),
             "The call for \(path) got the response to \(answered > 0 && isOwnPath ? "call \(answered)" : answeredPath)."
         )
+    }
+}
+
+/// How many calls an interceptor lets through at a time.
+private enum Capacity {
+    static let calls = 200
+    static let endings = 40
+    private static let mostYields = 100
+    /// How long the check lets a limit recover. In years, a limit of one call a day gains room for all calls of the check. But
+    /// credentials expire, and some limits count what they missed in a loop, so an hour comes first.
+    private static let refills: [Duration] = [.seconds(3_600), .seconds(10 * 365 * 86_400)]
+
+    /// How a call ends, as the end of a sentence.
+    enum End: String, CaseIterable {
+        case fails = "that failed"
+        case isCancelled = "that were cancelled"
+        case isCancelledAtOnce = "that were cancelled before they began"
+        case isCancelledInTurn = "that were cancelled when their turn came"
+        case isRead = "whose streams were read to their ends"
+        case breaks = "whose streams broke"
+        case isDiscarded = "whose streams were discarded"
+        case isDropped = "whose streams were dropped"
+    }
+
+    /// How many of many calls at once reach the rest of the chain while no time passes.
+    ///
+    /// - Parameter number: the number to wait for, if other threads take part; all of the calls if it is `nil`.
+    static func count(_ bench: InterceptorConformance.Bench, expecting number: Int?) async throws -> Int {
+        let gate = bench.server.answerBehindGate()
+        let all = try (0..<calls).map { bench.start(try bench.request("/together/\($0)")) }
+        await bench.stage.idle()
+        if bench.stage.queue.otherThreadsCount > 0 {
+            _ = await bench.stage.reaches { gate.waiting + all.count(where: \.hasEnded) >= number ?? calls }
+        }
+        let reached = gate.waiting
+        gate.open()
+        for call in all { call.cancel() }
+        await bench.stage.idle()
+        return reached
+    }
+
+    /// How many calls reach the rest of the chain when the limit has had time to recover.
+    static func countLater(_ bench: InterceptorConformance.Bench, expecting number: Int) async throws -> Int {
+        var count = 0
+        for refill in refills where count != number {
+            try await recover(bench, refill)
+            count = try await self.count(bench, expecting: number)
+        }
+        return count
+    }
+
+    /// Whether the number of calls stays the same when nothing but time passes.
+    static func isKeptInTime(_ bench: InterceptorConformance.Bench, _ number: Int) async throws -> Bool {
+        for refill in refills {
+            let fresh = try bench.fresh()
+            await fresh.stage.settle()
+            fresh.world.clock.advance(by: refill)
+            await fresh.stage.settle()
+            guard try await count(fresh, expecting: number) == number else { return false }
+        }
+        return true
+    }
+
+    /// Makes calls that end in a way, and returns whether they ended.
+    ///
+    /// - Parameter room: how many calls the interceptor lets through at a time.
+    static func makeCalls(_ bench: InterceptorConformance.Bench, _ end: End, room: Int) async throws -> Bool {
+        if end == .isCancelledInTurn { return try await cancelInTurn(bench, room: room) }
+        for _ in 0..<endings {
+            guard try await makeCall(bench, end) else { return false }
+        }
+        return true
+    }
+
+    /// Fills the room, and cancels waiters at about the moment at which a permit comes back for them.
+    private static func cancelInTurn(_ bench: InterceptorConformance.Bench, room: Int) async throws -> Bool {
+        let gate = bench.server.answerBehindGate()
+        var calls = try (0..<room).map { bench.start(try bench.request("/runs/\($0)")) }
+        await bench.stage.idle()
+        for number in 0..<endings {
+            let waiter = bench.start(try bench.request("/waits/\(number)"))
+            await bench.stage.idle()
+            let ended = calls.count(where: \.hasEnded)
+            guard gate.letOnePass() else { break }
+            // Until the permit is back. The seed determines whether the waiter goes on with the permit before its cancellation.
+            for _ in 0..<mostYields where calls.count(where: \.hasEnded) == ended { await Task.yield() }
+            waiter.cancel()
+            calls += [waiter, bench.start(try bench.request("/runs/\(room + number)"))]
+            await bench.stage.idle()
+        }
+        for call in calls { call.cancel() }
+        let haveEnded = await bench.stage.reaches { [calls] in calls.allSatisfy(\.hasEnded) }
+        gate.open()
+        return haveEnded
+    }
+
+    /// Makes a call that ends in a way, and returns whether it ended.
+    private static func makeCall(_ bench: InterceptorConformance.Bench, _ end: End) async throws -> Bool {
+        let gate = Gate()
+        bench.server.answer { arrival, server in
+            let broken = TransportError(.connectionLost, "The connection was lost.", request: arrival.request)
+            if end == .fails { throw broken }
+            if end == .isCancelled { try await gate.pass() }
+            let breaks = end == .breaks ? ScriptedStream(server.content, in: 3, failingWith: broken) : nil
+            return server.usual(arrival.request, stream: breaks)
+        }
+        switch end {
+        case .fails: _ = try? await bench.send(try bench.request("/fails", .post, body: "content"))
+        case .isCancelled:
+            let call = bench.start(try bench.request("/waits"))
+            await bench.stage.idle()
+            call.cancel()
+            let hasEnded = await bench.stage.reaches { call.hasEnded }
+            gate.open()
+            return hasEnded
+        case .isCancelledAtOnce:
+            let call = bench.start(try bench.request("/gone"))
+            call.cancel()
+            return await bench.stage.reaches { call.hasEnded }
+        case .isRead, .breaks:
+            guard let response = try? await bench.send(try bench.request("/things", mode: .streamed)) else { break }
+            try await bench.drain(response.body)
+        case .isDiscarded: (try? await bench.send(try bench.request("/things", mode: .streamed)))?.body.discard()
+        case .isCancelledInTurn: break
+        case .isDropped:
+            _ = try? await bench.start(try bench.request("/things", mode: .streamed), keepsResponse: false).outcome()
+        }
+        return true
+    }
+
+    /// Lets the time of a rate limit pass, and closes an open circuit.
+    private static func recover(_ bench: InterceptorConformance.Bench, _ refill: Duration) async throws {
+        bench.server.answer { arrival, server in server.usual(arrival.request) }
+        for isFirst in [true, false] {
+            await bench.stage.settle()
+            bench.world.clock.advance(by: refill)
+            guard isFirst else { break }
+            for _ in 0..<10 { _ = try? await bench.send(try bench.request("/again")) }
+        }
+        await bench.stage.settle()
     }
 }

@@ -3,65 +3,60 @@ internal import InterceptorsCore
 
 extension InterceptorConformance {
     static let cancellationLaws: [Law] = [
-        Law(
-            "cancellationEndsACallAtOnce",
-            repair: "Wait with next, sleep, or a continuation in withTaskCancellationHandler.",
-            seeds: 2
-        ) { bench in
-            try await Suspensions.forEach(bench) { point in
-                guard !point.endedAtOnce else { return }
-                throw RuleObservation("A call that was cancelled \(point.place) went on waiting.")
-            }
+        law("cancellationEndsACallAtOnce", repair: "Await next, sleep, or withTaskCancellationHandler.") { point in
+            try expect(point.endedAtOnce, "A call that was cancelled \(point.place) went on waiting.")
         },
-        Law("cancellationIsACancellationError", repair: "Rethrow CancellationError first.", seeds: 2) { bench in
-            try await Suspensions.forEach(bench) { point in
-                guard case .failure(let error)? = point.call.result, !(error is CancellationError) else { return }
-                if point.place == "before it began", bench.roles.limits { return }
-                throw RuleObservation("A call that was cancelled \(point.place) threw \(type(of: error)).")
-            }
+        law("cancellationIsACancellationError", repair: "Rethrow CancellationError first.") { point in
+            guard case .failure(let error)? = point.call.result, !(error is CancellationError) else { return }
+            if point.place == "before it began", point.bench.roles.limits { return }
+            throw RuleObservation("A call that was cancelled \(point.place) threw \(type(of: error)).")
         },
-        Law(
+        law(
             "cancellationLeavesNothingBehind",
-            repair: "Cancel the tasks that you started, and wait for them; discard a response that comes too late.",
-            seeds: 2
-        ) { bench in
-            try await Suspensions.forEach(bench) { point in
-                guard point.endedAtOnce else { return }
-                if case .success(let response)? = point.call.result {
-                    point.bodyGate.open()
-                    // Read to its end, because a body that can't be discarded breaks another rule.
-                    try await bench.drain(response.body)
-                }
-                let (server, clock, call) = (point.bench.server, bench.world.clock, point.call)
-                _ = await point.bench.stage.reaches {
-                    server.running == 0 && !server.isLastStreamOpen && clock.pendingSleeps <= point.timers
-                        && !call.hasTasks
-                }
-                let text = "After a call that was cancelled \(point.place),"
-                try expect(server.running == 0, "\(text) an exchange went on.")
-                try expect(!server.isLastStreamOpen, "\(text) the body of a response stayed open.")
-                try expect(clock.pendingSleeps <= point.timers, "\(text) a sleep was left on the clock.")
-                try expect(!call.hasTasks, "\(text) a task that it had started went on.")
+            repair: "Cancel the tasks that you started, and wait for them; discard a response that comes too late."
+        ) { point in
+            guard point.endedAtOnce else { return }
+            let (bench, call) = (point.bench, point.call)
+            if case .success(let response)? = call.result {
+                point.bodyGate.open()
+                // Read to its end, because a body that can't be discarded breaks another rule.
+                try await bench.drain(response.body)
             }
+            let (server, clock) = (bench.server, bench.world.clock)
+            _ = await bench.stage.reaches {
+                server.running == 0 && !server.isLastStreamOpen && clock.pendingSleeps <= point.timers && !call.hasTasks
+            }
+            let text = "After a call that was cancelled \(point.place),"
+            try expect(server.running == 0, "\(text) an exchange went on.")
+            try expect(!server.isLastStreamOpen, "\(text) the body of a response stayed open.")
+            try expect(clock.pendingSleeps <= point.timers, "\(text) a sleep was left on the clock.")
+            try expect(!call.hasTasks, "\(text) a task that it had started went on.")
         },
-        Law(
+        law(
             "aCancelledCallIsNotSentAgain",
-            repair: "Rethrow CancellationError before you decide to repeat, and wait with try, not with try?.",
-            seeds: 2
-        ) { bench in
-            try await Suspensions.forEach(bench) { point in
-                guard point.isSentAgain else { return }
-                throw RuleObservation("A call that was cancelled \(point.place) was sent again.")
-            }
+            repair: "Rethrow CancellationError before you decide to repeat, and wait with try, not with try?."
+        ) { point in
+            try expect(!point.isSentAgain, "A call that was cancelled \(point.place) was sent again.")
         },
     ]
+
+    /// A rule about a call that is cancelled at each point at which it waits.
+    private static func law(
+        _ name: String,
+        repair: String,
+        _ judge: @escaping @Sendable (Suspensions.Point) async throws -> Void
+    ) -> Law {
+        Law(name, repair: repair, seeds: 2) { bench in try await Suspensions.forEach(bench, judge) }
+    }
 }
 
 /// Cancels a call at each point at which it waits.
 enum Suspensions {
+    typealias Bench = InterceptorConformance.Bench
+
     /// A call that was cancelled.
     struct Point: Sendable {
-        let bench: InterceptorConformance.Bench
+        let bench: Bench
         let call: InterceptorConformance.Call
         /// Where the call was cancelled, as the end of a sentence.
         let place: String
@@ -75,7 +70,7 @@ enum Suspensions {
 
     private static let mostPoints = 16
 
-    static func forEach(_ bench: InterceptorConformance.Bench, _ judge: (Point) async throws -> Void) async throws {
+    static func forEach(_ bench: Bench, _ judge: (Point) async throws -> Void) async throws {
         for mode in [ResponseBodyMode.buffered, .streamed] {
             for number in 0..<mostPoints {
                 guard let point = try await cancel(try bench.fresh(), at: number, mode) else { break }
@@ -89,11 +84,7 @@ enum Suspensions {
     }
 
     /// Cancels a call at the point with a number; `nil` if the call ends earlier.
-    private static func cancel(
-        _ bench: InterceptorConformance.Bench,
-        at number: Int,
-        _ mode: ResponseBodyMode
-    ) async throws -> Point? {
+    private static func cancel(_ bench: Bench, at number: Int, _ mode: ResponseBodyMode) async throws -> Point? {
         let (gate, bodyGate) = (Gate(), Gate())
         await bench.stage.idle()
         let timers = bench.world.clock.pendingSleeps
@@ -133,7 +124,7 @@ enum Suspensions {
 
     /// Lets a call go on to the point with a number, and returns where the call waits; `nil` if the call ends earlier.
     private static func walk(
-        _ bench: InterceptorConformance.Bench,
+        _ bench: Bench,
         _ call: InterceptorConformance.Call,
         to number: Int,
         _ gate: Gate,
@@ -168,10 +159,7 @@ enum Suspensions {
     }
 
     /// Cancels a call while many others run, which may make it wait in a line.
-    private static func cancelInACrowd(
-        _ bench: InterceptorConformance.Bench,
-        _ position: Position
-    ) async throws -> Point? {
+    private static func cancelInACrowd(_ bench: Bench, _ position: Position) async throws -> Point? {
         let gate = bench.server.answerBehindGate()
         var calls: [InterceptorConformance.Call] = []
         for number in 0...40 {

@@ -80,15 +80,18 @@ extension InterceptorConformance {
 
 /// Calls that wait for a token or a permit.
 private enum WaitingCalls {
+    typealias Bench = InterceptorConformance.Bench
+    typealias Call = InterceptorConformance.Call
+
     static let most = 60
     private static let mostInLine = 200
     private static let mostSteps = 2_000
     private static let newcomers = 16
 
     /// How many calls go on before one waits.
-    static func room(_ bench: InterceptorConformance.Bench) async throws -> Int {
+    static func room(_ bench: Bench) async throws -> Int {
         let gate = bench.server.answerBehindGate()
-        var calls: [InterceptorConformance.Call] = []
+        var calls: [Call] = []
         while calls.count < most, calls.count == gate.waiting {
             calls.append(bench.start(try bench.request("/first/\(calls.count)")))
             await bench.stage.idle()
@@ -100,7 +103,7 @@ private enum WaitingCalls {
     }
 
     /// Lets new calls look for a permit while the last ones come back.
-    static func race(_ bench: InterceptorConformance.Bench) async throws {
+    static func race(_ bench: Bench) async throws {
         let room = try await room(try bench.fresh())
         guard room < most else { return }
         for _ in 0..<10 {
@@ -119,11 +122,7 @@ private enum WaitingCalls {
     /// - Parameters:
     ///   - room: the number of calls that go on at once.
     ///   - count: how many calls are cancelled, first, and again between the others.
-    static func ends(
-        _ bench: InterceptorConformance.Bench,
-        room: Int,
-        cancelled count: Int
-    ) async throws -> [Duration] {
+    static func ends(_ bench: Bench, room: Int, cancelled count: Int) async throws -> [Duration] {
         let times = Guarded<[Duration]>([])
         let clock = bench.world.clock
         let start = clock.now
@@ -132,7 +131,7 @@ private enum WaitingCalls {
             return server.usual(arrival.request)
         }
         for number in 0..<room { try await enter(bench, "/first/\(number)") }
-        var (kept, cancelled): ([InterceptorConformance.Call], [InterceptorConformance.Call]) = ([], [])
+        var (kept, cancelled): ([Call], [Call]) = ([], [])
         for _ in 0..<3 {
             for number in 0..<count { cancelled.append(try await enter(bench, "/cancelled/\(number)")) }
             for _ in 0..<3 { kept.append(try await enter(bench, "/kept")) }
@@ -151,19 +150,16 @@ private enum WaitingCalls {
     }
 
     @discardableResult
-    private static func enter(
-        _ bench: InterceptorConformance.Bench,
-        _ path: String
-    ) async throws -> InterceptorConformance.Call {
+    private static func enter(_ bench: Bench, _ path: String) async throws -> Call {
         let call = bench.start(try bench.request(path))
         await bench.stage.idle()
         return call
     }
 
     /// The numbers of the calls in the order in which they went on. Calls that went on together are one element.
-    static func order(_ bench: InterceptorConformance.Bench) async throws -> [[Int]] {
+    static func order(_ bench: Bench) async throws -> [[Int]] {
         let gate = bench.server.answerBehindGate()
-        var calls: [InterceptorConformance.Call] = []
+        var calls: [Call] = []
         // More than what may go on at once, so that the line goes on in several parts.
         while calls.count < mostInLine, bench.line(of: calls).count <= max(12, gate.waiting) {
             calls.append(try await enter(bench, "/things/\(calls.count)"))

@@ -102,8 +102,7 @@ public enum InterceptorConformance {
     typealias Law = ConformanceLaw<Bench>
 
     static let laws: [Law] =
-        requestLaws + responseLaws + streamLaws + streamEndLaws + cancellationLaws + permitLaws + concurrencyLaws
-        + callerLaws + contractLaws + attemptLaws + chunkLaws + waitingLaws
+        requestLaws + responseLaws + streamLaws + cancellationLaws + concurrencyLaws + callerLaws + waitingLaws
 }
 
 extension Placement {

@@ -90,11 +90,7 @@ public enum TransportConformance {
 
     typealias Law = ConformanceLaw<Bench>
 
-    static let laws: [Law] =
-        requestLaws + uploadLaws + responseLaws + contentLaws + trailerLaws + interimLaws
-        + restraintLaws + failureLaws
-        + connectionLaws + limitLaws
-        + cancellationLaws + concurrencyLaws
+    static let laws: [Law] = requestLaws + responseLaws + connectionLaws + endLaws
 }
 
 extension TransportConformance {
