@@ -117,9 +117,7 @@ public final class ManualClock: Clock, Sendable {
 
     /// Moves the time forward to a point and wakes the sleepers whose deadlines it reaches. A point in the past changes
     /// nothing.
-    public func advance(to instant: Instant) {
-        advance { _ in instant }
-    }
+    public func advance(to instant: Instant) { advance { _ in instant } }
 
     private func advance(to target: (Instant) -> Instant) {
         state.change { state in
@@ -131,14 +129,10 @@ public final class ManualClock: Clock, Sendable {
     }
 
     /// Waits until at least this many tasks sleep on this clock, or until the waiting task is cancelled.
-    public func sleepers(_ count: Int) async {
-        await state.first { $0.sleepers.count >= count ? true : nil }
-    }
+    public func sleepers(_ count: Int) async { await state.first { $0.sleepers.count >= count ? true : nil } }
 
     /// Waits until no task sleeps on this clock, or until the waiting task is cancelled.
-    public func noSleepers() async {
-        await state.first { $0.sleepers.isEmpty ? true : nil }
-    }
+    public func noSleepers() async { await state.first { $0.sleepers.isEmpty ? true : nil } }
 }
 
 extension TimeSource {

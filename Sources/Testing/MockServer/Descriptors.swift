@@ -49,14 +49,6 @@ enum Descriptors {
     /// Whether the last failure of ``accept(on:)`` concerned only that connection, so that accepting can continue.
     static var acceptMayBeTriedAgain: Bool { ![EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) }
 
-    /// Creates a pipe whose ends don't block.
-    static func pipe() throws -> (reading: Int32, writing: Int32) {
-        var ends: [Int32] = [-1, -1]
-        guard Foundation.pipe(&ends) == 0 else { throw MockServerError("open a pipe", code: errno) }
-        ends.forEach(prepare)
-        return (ends[0], ends[1])
-    }
-
     static func close(_ descriptor: Int32) { _ = Foundation.close(descriptor) }
 
     /// Makes closing the socket send a reset instead of an orderly end.
@@ -68,18 +60,6 @@ enum Descriptors {
     static func endSending(_ descriptor: Int32) {
         // 1 is SHUT_WR, which is an enumeration in glibc.
         _ = shutdown(descriptor, 1)
-    }
-
-    /// Writes one byte, to wake the reader.
-    static func signal(_ descriptor: Int32) {
-        var byte: UInt8 = 1
-        _ = write(descriptor, &byte, 1)
-    }
-
-    /// Reads and drops all bytes that ``signal(_:)`` wrote.
-    static func drain(_ descriptor: Int32) {
-        var bytes = [UInt8](repeating: 0, count: 64)
-        while Foundation.read(descriptor, &bytes, bytes.count) > 0 {}
     }
 
     static func receive(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
@@ -106,7 +86,7 @@ enum Descriptors {
         while poll(&entries, nfds_t(entries.count), milliseconds) < 0, errno == EINTR || errno == EAGAIN {}
     }
 
-    private static func prepare(_ descriptor: Int32) {
+    fileprivate static func prepare(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         // Child processes must not inherit the descriptor.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -151,19 +131,13 @@ enum Descriptors {
 }
 
 /// Thrown when a ``MockServer`` can't be started.
-struct MockServerError: Error, Sendable, CustomStringConvertible {
+struct MockServerError: Error, CustomStringConvertible {
     /// The action that the system refused, and the reason.
-    let message: String
-    /// The system's error number.
-    let code: Int32
+    let description: String
 
     init(_ action: String, code: Int32) {
-        self.message = "The mock server could not \(action): \(String(cString: strerror(code)))."
-        self.code = code
+        description = "The mock server could not \(action): \(String(cString: strerror(code)))."
     }
-
-    /// The message.
-    var description: String { message }
 }
 
 /// Wakes a thread from `poll`. Any thread may signal, even after the polling thread has closed the pipe.
@@ -175,18 +149,22 @@ final class WakePipe: Sendable {
     private let writing: Mutex<Int32?>
 
     init() throws {
-        let ends = try Descriptors.pipe()
-        reading = ends.reading
-        writing = Mutex(ends.writing)
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw MockServerError("open a pipe", code: errno) }
+        // Neither end blocks.
+        ends.forEach(Descriptors.prepare)
+        reading = ends[0]
+        writing = Mutex(ends[1])
     }
 
     /// Makes `reading` readable.
-    func signal() {
-        writing.withLock { if let end = $0 { Descriptors.signal(end) } }
-    }
+    func signal() { writing.withLock { if let end = $0 { _ = write(end, "!", 1) } } }
 
     /// Makes `reading` unreadable until the next signal.
-    func drain() { Descriptors.drain(reading) }
+    func drain() {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        while read(reading, &bytes, bytes.count) > 0 {}
+    }
 
     /// Closes both ends. Call it only from the polling thread, or after joining all polling threads.
     func close() {

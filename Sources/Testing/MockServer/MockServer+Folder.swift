@@ -68,12 +68,14 @@ package struct FolderResponse: Sendable {
     package let file: String?
     /// Why no file answers; `nil` if one does.
     package let problem: String?
+}
 
+extension FolderResponse {
     /// Looks up the answer.
     package init(to request: MockServer.Request, from answers: FolderAnswers) async {
         guard let sent = HTTPRequest(request) else {
             let reason = "The target \(Redaction.standard.redactingURL(request.target)) isn't a path."
-            self.init(.text(reason + "\n", status: 400), 400, file: nil, reason)
+            self.init(response: .text(reason + "\n", status: 400), status: 400, file: nil, problem: reason)
             return
         }
         do {
@@ -81,19 +83,13 @@ package struct FolderResponse: Sendable {
             var answer = found.answer.withFramingOfServer(answering: request.method)
             // Opened here, where a problem is reported.
             if case .file(let file) = answer.content { answer.content = .body(try HTTPBody(file: file)) }
-            self.init(answer, answer.status.code, file: found.file, nil)
+            self.init(response: answer, status: answer.status.code, file: found.file, problem: nil)
         } catch {
             let status: HTTPResponse.Status = (error as? TransportError)?.code == .noStub ? 404 : 500
             let reason = (error as? TransportError)?.message ?? ErrorText.line(error)
-            self.init(.text(reason + "\n", status: status), status.code, file: nil, reason)
+            let answer = StubAnswer.text(reason + "\n", status: status)
+            self.init(response: answer, status: status.code, file: nil, problem: reason)
         }
-    }
-
-    private init(_ response: StubAnswer, _ status: Int, file: String?, _ problem: String?) {
-        self.response = response
-        self.status = status
-        self.file = file
-        self.problem = problem
     }
 }
 

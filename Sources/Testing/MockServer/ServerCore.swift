@@ -153,3 +153,126 @@ extension ServerCore {
         }
     }
 }
+
+/// The state shared by a server's threads and its users.
+struct ServerState: Sendable {
+    var routes: [Route] = []
+    var queue: [StubAnswer] = []
+    /// Answers what no route and no queued response answers.
+    var fallback: (@Sendable (MockServer.Request) async -> StubAnswer)?
+    /// Answers what no route and no queued response answers, and sees the head before the content is read.
+    var admit: (@Sendable (MockServer.Request) -> MockServer.Intake)?
+    private(set) var requests: [MockServer.Request] = []
+    /// Whether received requests are kept. A program that serves for days keeps none.
+    var keepsRequests = true
+    /// The number of accepted connections.
+    var opened = 0
+    /// The number of connections that clients have ended.
+    var closedByPeer = 0
+    /// The open connections, with the controls of their threads.
+    var connections: [Int: ConnectionControl] = [:]
+    var isStopped = false
+    private var queueTaken = 0
+
+    mutating func note(_ request: MockServer.Request) { if keepsRequests { requests.append(request) } }
+
+    /// The route that answers a request: the most specific matching route, or else the newest.
+    func route(for request: MockServer.Request) -> Route? {
+        StubScope.mostSpecific(of: routes.reversed().filter { $0.matches(request) }, scope: \.scope)
+    }
+
+    /// The next response of the queue, or a 404 that lists the routes.
+    mutating func takeQueued(for request: MockServer.Request) -> StubAnswer {
+        guard queue.isEmpty else {
+            queueTaken += 1
+            return queue.removeFirst()
+        }
+        let offered =
+            routes.isEmpty ? "There are no routes." : "No route takes it:\n" + routes.map { "  \($0)\n" }.joined()
+        let hint = StubScope.hint(for: request.method, request.target, among: routes.map(\.scope))
+        let text = """
+            No answer for \(request).\(hint.map { " " + $0 } ?? "")
+            \(offered)
+            The queue is empty; \(queueTaken) of its answers were taken.
+
+            """
+        return .text(text, status: 404)
+    }
+}
+
+/// An answer for requests with a given method, or any method, whose targets match a pattern.
+struct Route: Sendable {
+    enum Answer: Sendable {
+        /// A fixed response, which the connection's thread sends without a task.
+        case response(StubAnswer)
+        case closure(@Sendable (MockServer.Request) async throws -> StubAnswer)
+    }
+
+    let scope: StubScope
+    let readsBody: Bool
+    let answer: Answer
+    let location: CodeLocation
+
+    func matches(_ request: MockServer.Request) -> Bool { scope.matches(request.method, request.target) }
+}
+
+extension Route: CustomStringConvertible {
+    var description: String { "\(scope) (\(location))" }
+}
+
+/// A thread of the server. A thread may block, which a task must not, and can be joined.
+///
+/// `@unchecked Sendable` because `pthread_t` is a pointer on Darwin. The pointer only names the thread. Only the caller that
+/// removes the value from the server's state joins the thread.
+struct ServerThread: @unchecked Sendable {
+    private let handle: pthread_t
+
+    private final class Work {
+        let name: String
+        let run: () -> Void
+
+        init(_ name: String, _ run: @escaping () -> Void) {
+            self.name = name
+            self.run = run
+        }
+    }
+
+    /// Starts a thread. Returns `nil` if the system has none left.
+    ///
+    /// - Parameter name: the name shown in a debugger. Linux keeps its first 15 bytes.
+    init?(named name: String, _ run: @escaping @Sendable () -> Void) {
+        let work = Unmanaged.passRetained(Work(name, run))
+        let started = Self.started {
+            pthread_create($0, nil, { argument in ServerThread.run(argument) }, work.toOpaque())
+        }
+        guard let started else {
+            work.release()
+            return nil
+        }
+        handle = started
+    }
+
+    /// Waits until the thread has ended. Call it once. On the thread itself, it detaches instead.
+    func join() {
+        if pthread_equal(handle, pthread_self()) != 0 {
+            pthread_detach(handle)
+        } else {
+            pthread_join(handle, nil)
+        }
+    }
+
+    // The handle's type is inferred, because pthread_create fills an optional on Darwin and a non-optional elsewhere.
+    private static func started<Handle>(_ create: (UnsafeMutablePointer<Handle>) -> Int32) -> pthread_t? {
+        let handle = UnsafeMutablePointer<Handle>.allocate(capacity: 1)
+        defer { handle.deallocate() }
+        return create(handle) == 0 ? handle.pointee as? pthread_t : nil
+    }
+
+    private static func run(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+        guard let argument else { return nil }
+        let work = Unmanaged<Work>.fromOpaque(argument).takeRetainedValue()
+        Thread.current.name = work.name
+        work.run()
+        return nil
+    }
+}

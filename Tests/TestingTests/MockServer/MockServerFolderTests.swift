@@ -93,7 +93,7 @@ import Testing
             #expect(server.port == port)
             #expect(try await send("/a", to: server).status == 200)
             let error = #expect(throws: MockServerError.self) { try MockServer(serving: folder.url, port: port) }
-            #expect(try #require(error).message.contains("bind to port \(port)"))
+            #expect(try #require(error).description.contains("bind to port \(port)"))
             server.stop()
         }
         #expect(throws: MockServerError.self) { try MockServer(serving: folder.url, port: 65_536) }
