@@ -126,9 +126,7 @@ package struct ReadingLimit: Sendable {
         }
     }
 
-    private final class LastChunk: Sendable {
-        let time = Mutex(Duration.zero)
-    }
+    private final class LastChunk: Sendable { let time = Mutex(Duration.zero) }
 
     /// Waits until a limit has passed.
     private func passed(after lastChunk: LastChunk) async throws -> TransportError {

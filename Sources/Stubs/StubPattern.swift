@@ -122,9 +122,7 @@ private struct Glob: Sendable {
     }
 
     /// Matches like ``matches(_:)``, except that an empty segment doesn't match a pattern with `*`.
-    func matchesSegment(_ bytes: [UInt8]) -> Bool {
-        !(bytes.isEmpty && pieces.count > 1) && matches(bytes)
-    }
+    func matchesSegment(_ bytes: [UInt8]) -> Bool { !(bytes.isEmpty && pieces.count > 1) && matches(bytes) }
 
     func matches(_ bytes: [UInt8]) -> Bool {
         guard let first = pieces.first, let last = pieces.last, pieces.count > 1 else { return pieces.first == bytes }
@@ -144,9 +142,7 @@ private struct Glob: Sendable {
 
     func covers(_ other: Self) -> Bool { wildcard(tokens, covers: other.tokens, by: ==) }
 
-    func coversSegment(_ other: Self) -> Bool {
-        !(other.pieces == [[]] && pieces.count > 1) && covers(other)
-    }
+    func coversSegment(_ other: Self) -> Bool { !(other.pieces == [[]] && pieces.count > 1) && covers(other) }
 }
 
 /// The parts of a URL or of a URL pattern, split by the same rules.

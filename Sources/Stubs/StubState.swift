@@ -72,9 +72,7 @@ struct StubState {
         )
     }
 
-    mutating func enqueue(_ answers: [StubAnswer], _ location: CodeLocation) {
-        queue += answers.map { ($0, location) }
-    }
+    mutating func enqueue(_ answers: [StubAnswer], _ location: CodeLocation) { queue += answers.map { ($0, location) } }
 }
 
 extension StubState {

@@ -207,9 +207,7 @@ extension StubTransport {
         enqueue(answers, CodeLocation(fileID: fileID, line: line))
     }
 
-    func enqueue(_ answers: [StubAnswer], _ location: CodeLocation) {
-        state.withLock { $0.enqueue(answers, location) }
-    }
+    func enqueue(_ answers: [StubAnswer], _ location: CodeLocation) { state.withLock { $0.enqueue(answers, location) } }
 }
 
 extension StubTransport {

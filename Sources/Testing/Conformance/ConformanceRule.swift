@@ -107,9 +107,7 @@ struct RuleFailure: Error, Sendable, CustomStringConvertible {
     /// The order of tasks that repeats the failure, if it has one.
     var seed: UInt64?
 
-    var description: String {
-        "\(rule.name): \(observed) \(rule.repair)" + (seed.map { " (seed \($0))" } ?? "")
-    }
+    var description: String { "\(rule.name): \(observed) \(rule.repair)" + (seed.map { " (seed \($0))" } ?? "") }
 }
 
 /// The reason why a check fails, as a sentence.

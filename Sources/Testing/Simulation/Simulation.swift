@@ -84,9 +84,7 @@ public struct Simulation: Sendable {
     ///   An error if the simulation tests nothing: the client doesn't use the world's network or, in 20 seeds or more, no call
     ///   reaches the network or none gets a 2xx response. Another error if the runtime doesn't let a program order its tasks.
     ///   Rethrows errors of the closure.
-    public func run() async throws {
-        try await run(patience: RulePatience())
-    }
+    public func run() async throws { try await run(patience: RulePatience()) }
 
     /// The longest content of a response or a request.
     static let contentLimit = 16 << 20

@@ -302,9 +302,7 @@ extension TransferCore {
         for record: TransferRecord
     ) async throws -> (HTTPRequest, upload: URL?) {
         guard !record.isDownload else {
-            guard request.body.isEmpty else {
-                throw unsupported("A background download can't send content.", request)
-            }
+            guard request.body.isEmpty else { throw unsupported("A background download can't send content.", request) }
             var request = request
             // Otherwise the size of the content is unknown, and an interrupted transfer can't go on where it stopped.
             if !request.headerFields.contains(.acceptEncoding) { request.headerFields[.acceptEncoding] = "identity" }

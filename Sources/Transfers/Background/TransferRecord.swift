@@ -175,7 +175,5 @@ struct StoredPath: Codable, Sendable, Hashable {
 
     var url: URL { url(home: NSHomeDirectory()) }
 
-    func url(home: String) -> URL {
-        isInHome ? URL(filePath: home).appending(path: path) : URL(filePath: path)
-    }
+    func url(home: String) -> URL { isInHome ? URL(filePath: home).appending(path: path) : URL(filePath: path) }
 }

@@ -244,9 +244,7 @@ struct LineSplitter {
         guard count - Self.longestFrame <= limit - partial.count else { throw tooLong() }
     }
 
-    private mutating func emptyPartial() {
-        partial.removeAll(keepingCapacity: partial.capacity <= Self.keptCapacity)
-    }
+    private mutating func emptyPartial() { partial.removeAll(keepingCapacity: partial.capacity <= Self.keptCapacity) }
 
     /// The bytes of a line without a byte order mark at the beginning of the stream, and without the CR of a CRLF.
     ///
