@@ -54,7 +54,7 @@ typealias MyDiskStore = DiskCacheStore
 
 struct MyRetry: PlacedInterceptor {
     init(time: TimeSource = .system) {}
-    var placement: Placement { [.retries] }
+    var placement: [ChainRole] { [.retries] }
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse { some() }
 }
 

@@ -9,7 +9,7 @@ package final class BulkheadInterceptor: PlacedInterceptor {
     private let running = Mutex<[String: Int]>([:])
 
     package init(limit: Int) { self.limit = limit }
-    package var placement: Placement { [.limitsConcurrency] }
+    package var placement: [ChainRole] { [.limitsConcurrency] }
 
     package func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let tenant = request.context.tenant

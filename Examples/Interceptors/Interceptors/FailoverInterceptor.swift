@@ -9,7 +9,7 @@ package struct FailoverInterceptor: PlacedInterceptor {
     let first: Origin
     let second: URL
 
-    package var placement: Placement { [.resends, .outside(.addsCredentials)] }
+    package var placement: [ChainRole] { [.resends, .outside(.addsCredentials)] }
 
     package func intercept(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
         guard Origin(request.url) == first else { return try await next(request) }

@@ -12,7 +12,7 @@ package final class OutboxInterceptor: PlacedInterceptor {
     @TaskLocal private static var isFromOutbox = false
 
     package init(folder: URL, time: TimeSource = .system) { (self.folder, self.time) = (folder, time) }
-    package var placement: Placement { [.answers, .changesRequest, .outside(.addsCredentials)] }
+    package var placement: [ChainRole] { [.answers, .changesRequest, .outside(.addsCredentials)] }
 
     package func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         guard request.method == .post, request.body.bytes != nil, !Self.isFromOutbox else {

@@ -9,7 +9,7 @@ package struct UnsealInterceptor: PlacedInterceptor {
     let open: @Sendable (Data) throws -> Data
 
     package init(open: @escaping @Sendable (Data) throws -> Data) { self.open = open }
-    package var placement: Placement { [.changesResponse] }
+    package var placement: [ChainRole] { [.changesResponse] }
 
     package func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         var response = try await next(request)

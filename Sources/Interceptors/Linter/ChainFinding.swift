@@ -127,7 +127,7 @@ extension ChainRule {
     public static let noEffect = Self(rawValue: "noEffect")
     /// An acknowledgement of a rule that the element doesn't break.
     public static let needlessAcknowledgement = Self(rawValue: "needlessAcknowledgement")
-    /// An element is not where its ``Placement`` wishes it.
+    /// An element is not where its ``PlacedInterceptor/placement`` wishes it.
     public static let placement = Self(rawValue: "placement")
     /// A request asks for something that no element does, such as a `cacheMode` without a cache. Debug builds report this once
     /// per client; it is never among ``InterceptorChain/findings``, because it depends on the request.

@@ -1,4 +1,4 @@
-/// A role of an element of a chain, or a wish for its position: a part of a ``Placement``.
+/// A role of an element of a chain, or a wish for its position: a part of a ``PlacedInterceptor/placement``.
 ///
 /// Some roles imply others: an element that retries resends, and one that stores responses shares them.
 public struct ChainRole: Sendable {

@@ -78,7 +78,7 @@ extension LintedChain {
         init(_ base: any Interceptor, number: Int, parts: [Part], _ acknowledgements: [String: Acknowledgement]) {
             self.number = number
             let placed = base as? any PlacedInterceptor
-            (placement, isJudged) = (placed?.placement ?? [], placed != nil)
+            (placement, isJudged) = (Placement(placed?.placement ?? []), placed != nil)
             name = placement.spelling ?? InterceptorChain.name(base)
             self.parts = parts
             self.acknowledgements = acknowledgements
@@ -175,8 +175,8 @@ extension [any Interceptor] {
         flatMap { interceptor in
             let interceptor = interceptor.unwrapped
             if let group = interceptor as? InterceptorGroup { return group.interceptors.credentialFields }
-            let declared = (interceptor as? any PlacedInterceptor)?.placement.secretFields ?? []
-            return declared.filter { !$0.carriesCredentials }
+            let declared = Placement((interceptor as? any PlacedInterceptor)?.placement ?? [])
+            return declared.secretFields.filter { !$0.carriesCredentials }
         }
     }
 }

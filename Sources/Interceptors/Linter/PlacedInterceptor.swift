@@ -4,18 +4,19 @@
 ///
 /// ```swift
 /// extension AppVersion: PlacedInterceptor {
-///     var placement: Placement { [.changesRequest] }
+///     var placement: [ChainRole] { [.changesRequest] }
 /// }
 /// ```
 /// An interceptor without a placement, such as a closure, is not judged, and the chain's ``InterceptorChain/description`` says
 /// so.
 public protocol PlacedInterceptor: Interceptor {
-    /// The roles of this interceptor, which may depend on its settings, and its wishes for its place.
-    var placement: Placement { get }
+    /// The roles of this interceptor, which may depend on its settings, and its wishes for its place:
+    /// `[.addsCredentials, .inside(.followsRedirects)]`.
+    var placement: [ChainRole] { get }
 }
 
-/// The roles of an interceptor, and its wishes for its place: `[.addsCredentials, .inside(.followsRedirects)]`.
-public struct Placement: Sendable, ExpressibleByArrayLiteral {
+/// The roles of an interceptor, and its wishes for its place, as the rules and the conformance tests ask for them.
+package struct Placement: Sendable {
     /// The ids of the declared and implied roles.
     private(set) var roles: Set<String> = []
     /// The names of the declared roles, in their order.
@@ -51,11 +52,7 @@ public struct Placement: Sendable, ExpressibleByArrayLiteral {
     /// The element's settings in code; `nil` if they are unknown or long.
     var settings: String?
 
-    /// Creates a placement from roles and wishes.
-    public init(arrayLiteral roles: ChainRole...) { self.init(roles) }
-
-    /// Creates a placement from roles and wishes, for roles that depend on settings.
-    public init(_ roles: [ChainRole]) {
+    package init(_ roles: [ChainRole]) {
         for role in roles {
             role.describe(&self)
             for id in sequence(first: role.id, next: { ChainRole.implied[$0] }) { self.roles.insert(id) }
@@ -73,7 +70,7 @@ public struct Placement: Sendable, ExpressibleByArrayLiteral {
 /// The implementation of `.intercept(_:placement:_:)`, documented there.
 struct PlacedClosureInterceptor: PlacedInterceptor, NamedInterceptor {
     let name: String
-    let placement: Placement
+    let placement: [ChainRole]
     let body: @Sendable (inout HTTPRequest, Next) async throws -> HTTPResponse
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -98,7 +95,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///   - body: handles one request, as ``Interceptor/intercept(_:next:)`` does.
     public static func intercept(
         _ name: String,
-        placement: Placement,
+        placement: [ChainRole],
         _ body: @escaping @Sendable (inout HTTPRequest, Next) async throws -> HTTPResponse
     ) -> Self {
         Self(PlacedClosureInterceptor(name: name, placement: placement, body: body))

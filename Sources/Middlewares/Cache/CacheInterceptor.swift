@@ -14,7 +14,7 @@ final class CacheInterceptor: Interceptor, PlacedInterceptor {
     let stores: StoringCondition?
     let backgroundValidations = BackgroundValidations()
 
-    var placement: Placement { [.stores] }
+    var placement: [ChainRole] { [.stores] }
 
     init(
         store: any CacheStore,

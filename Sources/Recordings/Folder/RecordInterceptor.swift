@@ -21,7 +21,7 @@ struct RecordInterceptor: Interceptor {
 
 extension RecordInterceptor: PlacedInterceptor {
     // Only `faults` has a wish about this role, because a recording of the wire must not hold injected faults.
-    var placement: Placement { [.records] }
+    var placement: [ChainRole] { [.records] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

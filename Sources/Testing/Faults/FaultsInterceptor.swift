@@ -21,7 +21,7 @@ struct FaultsInterceptor: Interceptor {
 }
 
 extension FaultsInterceptor: PlacedInterceptor {
-    var placement: Placement {
+    var placement: [ChainRole] {
         let inner: [ChainRole] = [
             .resends, .shares, .limits, .judges, .readsStatus, .setsDeadline, .changesResponse, .logs, .measures,
             .keepsCookies,
@@ -31,7 +31,7 @@ extension FaultsInterceptor: PlacedInterceptor {
             .records,
             because: "An outer recording keeps injected faults as the server's responses."
         )
-        return Placement([.spelled("faults"), .answers, .waits, recorder] + inner.map { .inside($0, because: reason) })
+        return [.spelled("faults"), .answers, .waits, recorder] + inner.map { .inside($0, because: reason) }
     }
 }
 

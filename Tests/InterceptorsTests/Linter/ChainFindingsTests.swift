@@ -8,9 +8,9 @@ import Testing
 @Suite(.againstHanging) struct ChainFindingsTests {
     /// An interceptor of a user that declares its place.
     struct Placed: PlacedInterceptor {
-        let placement: Placement
+        let placement: [ChainRole]
 
-        init(_ placement: Placement) { self.placement = placement }
+        init(_ placement: [ChainRole]) { self.placement = placement }
 
         func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
             try await next(request)
@@ -24,7 +24,7 @@ import Testing
     }
 
     struct Retrying: PlacedInterceptor {
-        var placement: Placement { [.retries] }
+        var placement: [ChainRole] { [.retries] }
 
         func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
             try await next(request)
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test func aRoleImpliesMoreGeneralRoles() {
-        let cookies: Placement = [.keepsCookies]
+        let cookies = Placement([.keepsCookies])
         let implied: [ChainRole] = [.addsCredentials, .identifiesCaller, .changesRequest]
         for role in implied { #expect(cookies.includes(role)) }
         #expect(!cookies.includes(.resends))
@@ -205,7 +205,7 @@ import Testing
     }
 
     @Test func aClosureMayDeclareItsPlace() throws {
-        func closure(_ placement: Placement) -> AnyInterceptor {
+        func closure(_ placement: [ChainRole]) -> AnyInterceptor {
             .intercept("check", placement: placement) { request, next in try await next(request) }
         }
         let (judge, reader) = (closure([.judges]), Placed([.followsRedirects, .readsStatus]))

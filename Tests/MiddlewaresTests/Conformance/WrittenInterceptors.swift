@@ -38,7 +38,7 @@ struct ByteCountInterceptor: Interceptor {
 
 // example: unixLines
 struct UnixLinesInterceptor: PlacedInterceptor {
-    var placement: Placement { [.changesResponse] }
+    var placement: [ChainRole] { [.changesResponse] }
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         var response = try await next(request)
@@ -89,7 +89,7 @@ final class PaceInterceptor: PlacedInterceptor {
     private let elapsed: @Sendable () -> Duration
     private let line = Mutex(Line())
 
-    var placement: Placement { [.limitsRate, .waits, .keepsOrder] }
+    var placement: [ChainRole] { [.limitsRate, .waits, .keepsOrder] }
 
     init(every interval: Duration, time: TimeSource = .system) {
         self.interval = interval
@@ -134,7 +134,7 @@ struct DoorKeyInterceptor: PlacedInterceptor, CustomStringConvertible {
     let key: String
     let origin: Origin  // Origin(url)
 
-    var placement: Placement { [.addsCredentials(in: "X-Door")] }
+    var placement: [ChainRole] { [.addsCredentials(in: "X-Door")] }
     var description: String { "doorKey" }  // a struct's own description would show the key
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {

@@ -30,7 +30,7 @@ import Testing
 
     /// Adds a credential in a field that no redaction knows by itself.
     struct PassInterceptor: PlacedInterceptor {
-        var placement: Placement { [.addsCredentials(in: "X-Door")] }
+        var placement: [ChainRole] { [.addsCredentials(in: "X-Door")] }
 
         func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
             request.headerFields["X-Door"] = "open-sesame"
@@ -39,7 +39,7 @@ import Testing
     }
 
     struct FieldsInterceptor: PlacedInterceptor {
-        var placement: Placement { [.outside(.signs)] }
+        var placement: [ChainRole] { [.outside(.signs)] }
 
         func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
             try await next(request)

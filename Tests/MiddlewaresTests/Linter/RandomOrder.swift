@@ -174,7 +174,7 @@ struct RandomOrder {
 
     /// Adds a credential in a field that no redaction knows.
     private struct DoorInterceptor: PlacedInterceptor {
-        var placement: Placement { [.addsCredentials(in: "X-Door")] }
+        var placement: [ChainRole] { [.addsCredentials(in: "X-Door")] }
 
         func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
             try request.identifyCaller(by: "door", as: "door")

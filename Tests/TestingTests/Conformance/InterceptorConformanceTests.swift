@@ -198,7 +198,7 @@ import Testing
 
     @Test func rolesComeFromThePlacement() {
         struct Placed: PlacedInterceptor {
-            var placement: Placement { [.stores] }
+            var placement: [ChainRole] { [.stores] }
             func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
                 try await next(request)
             }

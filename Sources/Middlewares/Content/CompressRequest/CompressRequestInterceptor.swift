@@ -64,7 +64,7 @@ struct CompressRequestInterceptor: PlacedInterceptor {
         ].contains(type)
     }
 
-    var placement: Placement { [.compresses] }
+    var placement: [ChainRole] { [.compresses] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

@@ -22,7 +22,7 @@ struct HeadersInterceptor: PlacedInterceptor {
         return try await next(request)
     }
 
-    var placement: Placement {
+    var placement: [ChainRole] {
         switch source {
         case .fixed(_, let forced) where forced.contains(.authorization): [.forcesAuthorization]
         case .fixed(let defaults, _) where defaults.contains(.authorization): [.addsAuthorizationEverywhere]

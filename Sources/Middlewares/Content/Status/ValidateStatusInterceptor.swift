@@ -51,7 +51,7 @@ struct ValidateStatusInterceptor: PlacedInterceptor {
     }
 
     // A range or a set is a closure here, which has no short form.
-    var placement: Placement { isAccepted == nil ? [role, .set("")] : [role] }
+    var placement: [ChainRole] { isAccepted == nil ? [role, .set("")] : [role] }
 }
 
 extension StatusError {

@@ -95,7 +95,7 @@ struct UnwrapEnvelopeInterceptor: PlacedInterceptor {
         }
     }
 
-    var placement: Placement {
+    var placement: [ChainRole] {
         if case .body(let paths) = form, !paths.payload.names.isEmpty { return [.unwraps, .buffers] }
         return [.changesResponse, .buffers]
     }

@@ -27,7 +27,7 @@ struct BearerAuthInterceptor: PlacedInterceptor {
         }
     }
 
-    var placement: Placement {
+    var placement: [ChainRole] {
         switch source {
         case .store(let tokens):
             [

@@ -16,7 +16,7 @@ struct TokenPartitionInterceptor: PlacedInterceptor {
         return try await next(request)
     }
 
-    var placement: Placement { [.spelled("partition"), .namesPartition.of(tokens)] }
+    var placement: [ChainRole] { [.spelled("partition"), .namesPartition.of(tokens)] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

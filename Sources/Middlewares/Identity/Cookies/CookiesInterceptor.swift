@@ -43,7 +43,7 @@ struct CookiesInterceptor: PlacedInterceptor {
         )
     }
 
-    var placement: Placement { [.addsCredentials(in: .cookie), .keepsCookies.of(jar)] }
+    var placement: [ChainRole] { [.addsCredentials(in: .cookie), .keepsCookies.of(jar)] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

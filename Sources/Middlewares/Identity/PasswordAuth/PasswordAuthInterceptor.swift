@@ -140,12 +140,12 @@ struct PasswordAuthInterceptor: PlacedInterceptor {
         )
     }
 
-    var placement: Placement {
+    var placement: [ChainRole] {
         let roles: [ChainRole] = [
             .spelled(elementName), .addsCredentials(in: .authorization), .answersChallenges, .readsStatus(401),
             .inside(.compresses, because: "A digest must cover the content as it is sent, or the server refuses it."),
         ]
-        return Placement(schemes == [.digest] ? roles + [.changesEachTime] : roles)
+        return schemes == [.digest] ? roles + [.changesEachTime] : roles
     }
 }
 

@@ -83,7 +83,7 @@ struct RetryOnUnauthorizedInterceptor: PlacedInterceptor {
         return try answer.get()
     }
 
-    var placement: Placement {
+    var placement: [ChainRole] {
         [tokens.isForLogIns ? .renewsCredentials : .renewsCredentials.of(tokens, for: tokens.origins)]
     }
 }

@@ -29,7 +29,7 @@ struct SignInterceptor: PlacedInterceptor {
         ) != nil
     }
 
-    var placement: Placement { Placement([.signs] + (identifiesCaller ? [.identifiesCaller, .changesEachTime] : [])) }
+    var placement: [ChainRole] { [.signs] + (identifiesCaller ? [.identifiesCaller, .changesEachTime] : []) }
 }
 
 extension Interceptor where Self == AnyInterceptor {

@@ -21,7 +21,7 @@ struct LoggingInterceptor: PlacedInterceptor {
         }
     }
 
-    var placement: Placement { log == nil ? [] : [redaction.map(ChainRole.logs) ?? .logs] }
+    var placement: [ChainRole] { log == nil ? [] : [redaction.map(ChainRole.logs) ?? .logs] }
 }
 
 /// The amount of detail that `logging` logs.

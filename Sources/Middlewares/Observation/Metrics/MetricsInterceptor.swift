@@ -52,7 +52,7 @@ struct MetricsInterceptor: PlacedInterceptor {
         return response
     }
 
-    var placement: Placement { [.measures] }
+    var placement: [ChainRole] { [.measures] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

@@ -81,5 +81,5 @@ struct SpansInterceptor: PlacedInterceptor {
     }
 
     // By default, the signers don't cover trace fields, so these may be added after signing.
-    var placement: Placement { [.spelled("tracing"), .measures] }
+    var placement: [ChainRole] { [.spelled("tracing"), .measures] }
 }

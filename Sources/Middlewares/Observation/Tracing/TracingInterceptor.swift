@@ -46,7 +46,7 @@ struct TracingInterceptor: PlacedInterceptor {
         return number == 0 ? 1 : number
     }
 
-    var placement: Placement { [.measures, .changesRequest] }
+    var placement: [ChainRole] { [.measures, .changesRequest] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

@@ -11,7 +11,7 @@ struct TransactionIDInterceptor: PlacedInterceptor {
         return try await next(request)
     }
 
-    var placement: Placement { [.changesRequest] }
+    var placement: [ChainRole] { [.changesRequest] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

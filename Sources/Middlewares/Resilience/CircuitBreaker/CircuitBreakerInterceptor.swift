@@ -49,7 +49,7 @@ struct CircuitBreakerInterceptor: PlacedInterceptor {
         return answer.answered == nil ? .ignored : .success
     }
 
-    var placement: Placement { [trip.failuresInARow.map(ChainRole.breaksCircuit) ?? .breaksCircuit] }
+    var placement: [ChainRole] { [trip.failuresInARow.map(ChainRole.breaksCircuit) ?? .breaksCircuit] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

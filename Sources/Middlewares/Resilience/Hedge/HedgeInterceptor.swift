@@ -98,5 +98,5 @@ struct HedgeInterceptor: PlacedInterceptor {
         answer.answered?.body.discard()
     }
 
-    var placement: Placement { [.hedges, .set("after: \(delay.code)")] }
+    var placement: [ChainRole] { [.hedges, .set("after: \(delay.code)")] }
 }

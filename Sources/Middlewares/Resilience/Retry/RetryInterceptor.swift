@@ -92,13 +92,13 @@ struct RetryInterceptor: PlacedInterceptor {
         request.headerFields.append(.idempotencyKey, makeKey())
     }
 
-    var placement: Placement {
+    var placement: [ChainRole] {
         let outcomes = policy.condition.knownOutcomes
         let isUsual = outcomes != nil && outcomes == OutcomeCondition.temporaryFailure.knownOutcomes
         let settings = "\(policy.maxAttempts)" + (isUsual ? "" : ", when: …")
         let attempts: ChainRole = .retries(upTo: policy.maxAttempts)
         let roles = [outcomes.map { .retries(on: $0) } ?? .retries, attempts, .waits, .set(settings)]
-        return Placement(policy.condition.includesUnauthorized ? [.retriesUnauthorized] + roles : roles)
+        return policy.condition.includesUnauthorized ? [.retriesUnauthorized] + roles : roles
     }
 }
 

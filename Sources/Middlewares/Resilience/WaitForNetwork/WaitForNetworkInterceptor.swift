@@ -48,7 +48,7 @@ struct WaitForNetworkInterceptor: PlacedInterceptor {
         return NetworkWait(duration: elapsed(), isSatisfied: end == nil)
     }
 
-    var placement: Placement {
+    var placement: [ChainRole] {
         let roles: [ChainRole] = [
             .waits, .set("upTo: \(limit.code)"),
             .inside(.stores, because: "A stored response waits for a network that it doesn't need."),
@@ -65,7 +65,7 @@ struct WaitForNetworkInterceptor: PlacedInterceptor {
             .outside(.signs, because: "The signature gets old while its request waits for a network."),
         ]
         let idle = ChainRole.idle("never waits", remedy: ".waitForNetwork(upTo: .seconds(30))")
-        return Placement(limit > .zero ? roles : roles + [idle])
+        return limit > .zero ? roles : roles + [idle]
     }
 }
 

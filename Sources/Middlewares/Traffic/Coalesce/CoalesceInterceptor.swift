@@ -31,7 +31,7 @@ struct CoalesceInterceptor: PlacedInterceptor {
         return try await coalescer.response(to: request, identity, next: next)
     }
 
-    var placement: Placement { [.shares] }
+    var placement: [ChainRole] { [.shares] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

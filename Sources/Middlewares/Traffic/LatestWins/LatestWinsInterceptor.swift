@@ -112,7 +112,7 @@ struct LatestWinsInterceptor: PlacedInterceptor {
         return response
     }
 
-    var placement: Placement { [.supersedes] }
+    var placement: [ChainRole] { [.supersedes] }
 }
 
 /// A key of any type in the table of calls.

@@ -36,13 +36,13 @@ struct LimitConcurrencyInterceptor: PlacedInterceptor {
         return response
     }
 
-    var placement: Placement {
+    var placement: [ChainRole] {
         let limits = [pool.total.map { "\($0)" }, pool.perHost.map { "perHost: \($0)" }]
         let roles: [ChainRole] = [
             .limitsConcurrency, .waits, .keepsOrder, .set(limits.compactMap(\.self).joined(separator: ", ")),
         ]
         let idle = ChainRole.idle("has no limit", remedy: ".limitConcurrency(32, perHost: 6)")
-        return Placement(pool.isUnlimited ? roles + [idle] : roles)
+        return pool.isUnlimited ? roles + [idle] : roles
     }
 }
 

@@ -26,7 +26,7 @@ struct RateLimitInterceptor: PlacedInterceptor {
         return try await next(request)
     }
 
-    var placement: Placement { [.limitsRate, .waits, .keepsOrder] }
+    var placement: [ChainRole] { [.limitsRate, .waits, .keepsOrder] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

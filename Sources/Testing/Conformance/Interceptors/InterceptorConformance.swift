@@ -83,7 +83,12 @@ public enum InterceptorConformance {
     ///
     /// - Parameter roles: what the interceptor does by contract, such as `.resends`; no roles for an interceptor that passes on
     ///   each request once, and each response as it comes.
-    public static func rules(for roles: [ChainRole] = []) -> [Rule] { rules(for: Placement(roles)) }
+    public static func rules(for roles: [ChainRole] = []) -> [Rule] {
+        let roles = Placement(roles)
+        return laws.filter { $0.scope(roles) }.map { law in
+            Rule(law.text, patience: RulePatience()) { try await law.check(roles, answering: $0, patience: $1, $2) }
+        }
+    }
 
     /// The rules for an interceptor with the roles that its `PlacedInterceptor.placement` declares.
     ///
@@ -91,12 +96,6 @@ public enum InterceptorConformance {
     public static func rules(for interceptor: any Interceptor) -> [Rule] {
         let base = (interceptor as? AnyInterceptor)?.base ?? interceptor
         return rules(for: (base as? any PlacedInterceptor)?.placement ?? [])
-    }
-
-    static func rules(for roles: Placement) -> [Rule] {
-        laws.filter { $0.scope(roles) }.map { law in
-            Rule(law.text, patience: RulePatience()) { try await law.check(roles, answering: $0, patience: $1, $2) }
-        }
     }
 
     typealias Law = ConformanceLaw<Bench>
