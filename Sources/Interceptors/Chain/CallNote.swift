@@ -1,3 +1,5 @@
+public import InterceptorsTransport
+
 /// The reason for a decision of an interceptor, for what observes the chain, such as a journal.
 ///
 /// A text alone is a note too: `request.note("The region is unknown.")`.
@@ -31,4 +33,25 @@ extension CallNote: ExpressibleByStringInterpolation, CustomStringConvertible {
         let reference = callID.map { " (call \($0))" } ?? ""
         return (decision == "note" ? text : text.isEmpty ? decision : "\(decision): \(text)") + reference
     }
+}
+
+extension HTTPRequest {
+    /// Tells the chain's observer, such as a journal, the reason of a decision of this interceptor. Without an observer, a note costs
+    /// nothing and its text isn't made.
+    ///
+    /// ```swift
+    /// let language: AnyInterceptor = .intercept { request, next in
+    ///     if request.headerFields.contains(.acceptLanguage) {
+    ///         request.note("The call chooses its language.")
+    ///     } else {
+    ///         request.headerFields[.acceptLanguage] = await settings.language
+    ///     }
+    ///     return try await next(request)
+    /// }
+    /// ```
+    /// The note belongs to the element that the request has reached. For a decision after `next`, take
+    /// ``InterceptorsTransport/HTTPContext/observedStep`` first.
+    ///
+    /// - Parameter note: the reason. A journal replaces secrets that it recognises; keep others out.
+    public func note(_ note: @autoclosure () -> CallNote) { context.observedStep?.add(note()) }
 }

@@ -42,7 +42,16 @@ public protocol ObservedStep: AnyObject, Sendable {
 extension HTTPContext {
     private enum StepKey: HTTPContextKey { static var defaultValue: (any ObservedStep)? { nil } }
 
-    /// On a request: the run of the element that the request has reached, set by the chain's observer.
+    /// On a request: the run of the element that the request has reached, set by the chain's observer; `nil` without an observer.
+    ///
+    /// ```swift
+    /// let quota: AnyInterceptor = .intercept { request, next in
+    ///     let step = request.context.observedStep
+    ///     let response = try await next(request)
+    ///     if response.status == 429 { step?.add("The quota is used up.") }
+    ///     return response
+    /// }
+    /// ```
     public var observedStep: (any ObservedStep)? {
         get { self[StepKey.self] }
         set { self[StepKey.self] = newValue }

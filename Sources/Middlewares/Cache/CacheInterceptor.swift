@@ -45,12 +45,12 @@ final class CacheInterceptor: Interceptor, PlacedInterceptor {
             }
             return try await next(request)
         }
-        let notes = request.notes
+        let step = request.context.observedStep
         let isStorable = request.method == .get || request.method == .head
         var exchange = CacheExchange(request: request, key: key, next: next)
         if isStorable { await lookUp(&exchange) }
         let response = try await answer(exchange)
-        if notes.areKept, let outcome = response.context.cacheOutcome { notes.add(.cache(outcome)) }
+        if let step, let outcome = response.context.cacheOutcome { step.add(.cache(outcome)) }
         return response
     }
 

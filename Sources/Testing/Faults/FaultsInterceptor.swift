@@ -167,28 +167,29 @@ struct FaultyExchange {
 
     /// Sends the request, and drops the response at its head, before its content arrives.
     private func loseResponse(note: String) async throws {
-        let notes = request.notes
+        let step = request.context.observedStep
         var request = request
         request.context.responseBody = .streamed
         request.context.downloadProgress = nil
         request.context.interim = nil
         try await next(request).body.discard()
         try Task.checkCancellation()
-        notes.add(.fault("\(note): the response is lost"))
+        step?.add(.fault("\(note): the response is lost"))
     }
 
     private func truncate(_ response: HTTPResponse) async throws -> HTTPResponse {
         guard !response.body.isEmpty else { return response }
         var response = response
-        let (notes, error) = (request.notes, error(.truncated, "The response ended before its content was complete."))
+        let (step, message) = (request.context.observedStep, "The response ended before its content was complete.")
+        let error = error(.truncated, message)
         if response.body.isUnreadStream {
             response.body = response.body.truncated(to: time.random.unit(), throwing: error) { count in
-                notes.add(.fault("truncation: the content ends after \(count) bytes"))
+                step?.add(.fault("truncation: the content ends after \(count) bytes"))
             }
             return response
         }
         try Task.checkCancellation()
-        notes.add(.fault("truncation: a part of the content is lost"))
+        step?.add(.fault("truncation: a part of the content is lost"))
         // As a transport treats broken content: an error, or a redirect to be followed whose content can't be read.
         let answer = StubAnswer(response.status, response.headerFields, .chunks([], thenFailing: error))
         response.body = try await StubExchange.response(of: answer, to: request, clock: time.clock).body

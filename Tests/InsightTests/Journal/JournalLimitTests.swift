@@ -81,12 +81,12 @@ import Testing
     @Test func aLoopKeepsItsFirstAndItsLastAttempts() async throws {
         let count = 10_000
         let loop: AnyInterceptor = .intercept { request, next in
-            let (request, notes) = (request, request.notes)
+            let (request, step) = (request, request.context.observedStep)
             for number in 1..<count {
                 var attempt = request
                 attempt.headerFields["X-Attempt"] = "\(number)"
                 try await next(attempt).body.discard()
-                notes.add(CallNote("again", "attempt \(number + 1)"))
+                step?.add(CallNote("again", "attempt \(number + 1)"))
             }
             var attempt = request
             attempt.headerFields["X-Attempt"] = "\(count)"
@@ -244,16 +244,16 @@ import Testing
     }
 
     @Test func anEndedRunKeepsNoContent() async throws {
-        let kept = Shared<CallNotes?>(nil)
+        let kept = Shared<(any ObservedStep)?>(nil)
         let fixture = JournalFixture([
             .intercept { request, next in
-                kept.value = request.notes
+                kept.value = request.context.observedStep
                 return try await next(request)
             }
         ])
         try await fixture.send { $0.body = HTTPBody(String(repeating: "a", count: 1_000)) }
-        #expect((kept.value?.step as? JournalVisit)?.isOver == true)
-        #expect((kept.value?.step as? JournalVisit)?.beginInner() == nil)
+        #expect((kept.value as? JournalVisit)?.isOver == true)
+        #expect((kept.value as? JournalVisit)?.beginInner() == nil)
         kept.value?.add("late")
         #expect(fixture.journal.calls.first?.root?.notes.map(\.text) == ["late"])
     }

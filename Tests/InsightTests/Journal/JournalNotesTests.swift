@@ -10,12 +10,12 @@ import Testing
         let fixture = JournalFixture([
             .intercept { request, next in
                 request.note("before")
-                let notes = request.notes
+                let step = request.context.observedStep
                 let request = request
                 try await next(request).body.discard()
-                notes.add(CallNote("again", "the first was odd"))
+                step?.add(CallNote("again", "the first was odd"))
                 let response = try await next(request)
-                notes.add("after")
+                step?.add("after")
                 return response
             }
         ])
@@ -43,9 +43,8 @@ import Testing
         }
         let request = try HTTPRequest(string: "https://a.example/")
         request.note(note())
-        request.notes.add(note())
-        #expect(!request.notes.areKept)
-        #expect(request.notes.callID == nil)
+        request.context.observedStep?.add(note())
+        #expect(request.context.observedStep == nil)
         #expect(made.value == 0)
     }
 
@@ -54,7 +53,7 @@ import Testing
         let fixture = JournalFixture([
             .intercept { request, next in
                 if let id = leader.value { request.note(CallNote("joined", "shares the response", callID: id)) }
-                leader.value = request.notes.callID
+                leader.value = request.context.observedStep?.callID
                 return try await next(request)
             }
         ])

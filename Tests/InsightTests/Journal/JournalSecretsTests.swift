@@ -70,9 +70,9 @@ import Testing
         let shown = Shared("")
         let fixture = JournalFixture([
             .intercept { request, next in
-                let notes = request.notes
-                dump(notes, to: &shown.value)
-                shown.value += "\(notes) \(String(reflecting: notes.step as Any))"
+                let step = request.context.observedStep as Any
+                dump(step, to: &shown.value)
+                shown.value += "\(step) \(String(reflecting: step))"
                 return try await next(request)
             }
         ])
@@ -80,7 +80,7 @@ import Testing
             $0.method = .post
             $0.body = HTTPBody(String(repeating: "content ", count: 10))
         }
-        #expect(shown.value.contains("CallNotes(call 1)"))
+        #expect(shown.value.contains("callID: 1"))
         #expect(!shown.value.contains("hush") && !shown.value.contains("content"), "\(shown.value)")
     }
 }

@@ -42,7 +42,7 @@ import Testing
 
     private struct Noting: Interceptor {
         func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-            #expect(request.notes.areKept && request.notes.callID == 7)
+            #expect(request.context.observedStep?.callID == 7)
             request.note("here")
             return try await next(request)
         }
@@ -84,7 +84,7 @@ import Testing
         let stub = StubTransport()
         stub.enqueue(.status(204))
         let unobserved: AnyInterceptor = .intercept { request, next in
-            #expect(!request.notes.areKept && request.notes.callID == nil)
+            #expect(request.context.observedStep == nil)
             request.note("\(Issue.record("The text of a note was made.") as Any)")
             return try await next(request)
         }

@@ -80,12 +80,11 @@ struct FollowRedirectsInterceptor: PlacedInterceptor {
     }
 
     private func note(_ hop: Redirect, from request: HTTPRequest, to following: HTTPRequest) {
-        let notes = request.notes
-        guard notes.areKept else { return }
-        notes.add(.redirect(hop))
+        guard let step = request.context.observedStep else { return }
+        step.add(.redirect(hop))
         let kept = Set(following.headerFields.map(\.name))
         let dropped = request.headerFields.map(\.name).filter { rules.isBoundToOrigin($0) && !kept.contains($0) }
-        if !dropped.isEmpty { notes.add(.credentialsDropped(dropped.map(\.rawName))) }
+        if !dropped.isEmpty { step.add(.credentialsDropped(dropped.map(\.rawName))) }
     }
 
     /// Adds the redirects to the error's context, because outer interceptors need to know which request the error is about.

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// The method and URL that an error reports for a response.
+/// The method and URL that an error reports for a response, and the step that gets the notes about it.
 struct EnvelopeOrigin: Sendable {
     let method: HTTPRequest.Method
     let url: URL
-    var notes = CallNotes.none
+    let step: (any ObservedStep)?
 }
 
 /// The classification of a response.
@@ -23,7 +23,7 @@ extension UnwrapEnvelopeInterceptor {
             guard response.status.kind == .successful else { return }
             if keepsEnvelope { response.context.envelope = envelope.withoutCookies }
             Self.unwrap(&response, body, envelope.payloadPlace)
-            origin.notes.add(.envelopeOpened)
+            origin.step?.add(.envelopeOpened)
         case .failure(let envelope):
             throw origin.refusal(of: envelope, (envelope.body, isComplete: true), response)
         case .noEnvelope(let reason, let explanation):
@@ -151,7 +151,7 @@ extension EnvelopeOrigin {
         _ response: borrowing HTTPResponse
     ) -> EnvelopeError {
         // The error, which the journal shows too, has the server's message.
-        notes.add(.envelopeRefused("it reports a failure\(envelope.code.map { " with the code \($0)" } ?? "")"))
+        step?.add(.envelopeRefused("it reports a failure\(envelope.code.map { " with the code \($0)" } ?? "")"))
         var error = EnvelopeError(
             .envelopeFailure,
             serverCode: envelope.code,
@@ -174,7 +174,7 @@ extension EnvelopeOrigin {
         _ body: (Data, isComplete: Bool),
         _ response: borrowing HTTPResponse
     ) -> EnvelopeError {
-        notes.add(.envelopeRefused(explanation))
+        step?.add(.envelopeRefused(explanation))
         var error = EnvelopeError(
             code,
             message: explanation,

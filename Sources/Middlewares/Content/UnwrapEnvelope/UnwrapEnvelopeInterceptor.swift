@@ -40,14 +40,14 @@ struct UnwrapEnvelopeInterceptor: PlacedInterceptor {
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let method = request.method
         let url = request.url
-        let notes = request.notes
+        let step = request.context.observedStep
         // A cache stores responses to GET only.
         if method == .get, let condition {
             request.context.storingCondition = condition.and(request.context.storingCondition)
         }
         let response = try await next(request)
         guard judges(response.status), response.status.code != 304 else { return response }
-        let origin = EnvelopeOrigin(method: method, url: response.url ?? url, notes: notes)
+        let origin = EnvelopeOrigin(method: method, url: response.url ?? url, step: step)
         let paths: EnvelopePaths
         switch form {
         case .fields(let fields): return try await judgeFields(of: response, fields, from: origin)

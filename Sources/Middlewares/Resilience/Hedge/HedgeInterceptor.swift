@@ -25,9 +25,9 @@ struct HedgeInterceptor: PlacedInterceptor {
         guard request.method.isSafe, request.body.isRestartable else { return try await next(request) }
         budget?.deposit()
         if let deadline = request.context.deadline, deadline.remaining <= delay { return try await next(request) }
-        let notes = request.notes
+        let step = request.context.observedStep
         let (winner, hasSecond, answer) = try await race(request, next)
-        if hasSecond { notes.add(.hedgeWon(by: winner.rawValue)) }
+        if hasSecond { step?.add(.hedgeWon(by: winner.rawValue)) }
         var response = try answer.get()
         if hasSecond { response.context.hedgeAttempt = winner.rawValue }
         return response

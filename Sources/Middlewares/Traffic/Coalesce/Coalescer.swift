@@ -52,7 +52,7 @@ final class Coalescer: Sendable {
         try Task.checkCancellation()
         let caller = Caller(waiter: Waiter(), deadline: request.context.deadline)
         let origin = Origin(request.url)
-        let callID = request.notes.callID
+        let callID = request.context.observedStep?.callID
         let (place, count) = exchanges.withLock {
             ($0.join(identity, origin: origin, caller, callID: callID), $0.counts.waiters)
         }

@@ -76,10 +76,10 @@ struct LatestWinsInterceptor: PlacedInterceptor {
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if DebugReport.isOn, watch.isLastStraw(hasKey: request.context.latestKey != nil) { report(KeyWatch.finding) }
         guard let key = request.context.latestKey else { return try await next(request) }
-        let notes = request.notes
+        let step = request.context.observedStep
         let call = LatestCall()
         guard let earlier = calls.begin(call, key, request.context.callShape.call) else {
-            notes.add(.superseded)
+            step?.add(.superseded)
             throw CancellationError()
         }
         for call in earlier { call.supersede() }
@@ -88,7 +88,7 @@ struct LatestWinsInterceptor: PlacedInterceptor {
             response = try await call.run(request, after: debounce, next: next)
         } catch {
             calls.end(call, key)
-            if call.isSuperseded { notes.add(.superseded) }
+            if call.isSuperseded { step?.add(.superseded) }
             throw error
         }
         guard !response.body.isRestartable else {
