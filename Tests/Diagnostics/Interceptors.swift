@@ -85,7 +85,7 @@ let hidden: [AnyInterceptor] = [.retry(3), .hiddenAppVersion("4.2")]
 let chain: [any Interceptor] = [
     .transactionID { "\(UUID())" }, .unwrapEnvelope(payload: "object") { $0.kind == .successful },
     .coalesce { $0.url.host() },
-    .cache(store, isDisconnection: { $0.isDisconnection || $0.isOffline }), .followRedirects { _ in nil },
+    .cache(store, isDisconnection: { $0.isDisconnection || $0.isOffline }), .followRedirects { _, _ in nil },
     .passwordAuth(session: passwords) { realm, origin in nil }, .headers { request in [.accept: "text/plain"] },
 ]
 

@@ -82,18 +82,6 @@ extension [String] {
     }
 }
 
-/// A redirect that a policy decides about before it is followed.
-public struct RedirectProposal: Sendable {
-    /// The redirect.
-    public let redirect: Redirect
-    /// The earlier redirects of the call.
-    public let previous: [Redirect]
-    /// The request that would be sent next.
-    public let request: HTTPRequest
-    /// The redirect response, for its status and fields. The policy must not read its body.
-    public let response: HTTPResponse
-}
-
 extension HTTPContext {
     private enum RedirectsKey: HTTPContextKey { static var defaultValue: Redirects { Redirects() } }
 

@@ -294,7 +294,7 @@ import Testing
     }
 
     @Test func aRedirectThatIsNotFollowedIsStored() async throws {
-        let chain = InterceptorChain([world.cache, .followRedirects { _ in nil }], transport: world.stub)
+        let chain = InterceptorChain([world.cache, .followRedirects { _, _ in nil }], transport: world.stub)
         world.answer(302, ["Cache-Control: max-age=60", elsewhere])
         #expect(try await text(try await chain.send(try world.request())) == "302 miss ")
         #expect(try await text(try await chain.send(try world.request())) == "302 hit ")

@@ -165,11 +165,11 @@ extension MigrationRows {
 
     private static let redirects: Check = { () async throws in
         let moved = StubAnswer.status(302, headers: [.location: "/v1/there"])
-        let requests = try await sent([.followRedirects { $0.request }], [moved, ada]) {
+        let requests = try await sent([.followRedirects { request, _ in request }], [moved, ada]) {
             _ = try await $0.get("/here", as: User.self)
         }
         #expect(requests.map { $0.url.path() } == ["/v1/here", "/v1/there"])
-        let stopped = try await sent([.followRedirects { _ in nil }], [moved]) { (api) async throws in
+        let stopped = try await sent([.followRedirects { _, _ in nil }], [moved]) { (api) async throws in
             #expect(try await api.send(HTTPRequest(url: base)).status == 302)
         }
         #expect(stopped.count == 1)

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The implementation of `.followRedirects(…)`, documented there.
 struct FollowRedirectsInterceptor: PlacedInterceptor {
-    typealias Policy = @Sendable (RedirectProposal) async throws -> HTTPRequest?
+    typealias Policy = @Sendable (_ request: HTTPRequest, _ response: HTTPResponse) async throws -> HTTPRequest?
 
     let limit: Int
     let allowsDowngrade: Bool
@@ -65,8 +65,10 @@ struct FollowRedirectsInterceptor: PlacedInterceptor {
         let previous = hops
         hops.append(hop)
         if let policy {
-            let proposal = RedirectProposal(redirect: hop, previous: previous, request: following, response: response)
-            guard let changed = try await policy(proposal) else {
+            var redirecting = response
+            redirecting.url = base
+            redirecting.context.redirects = previous
+            guard let changed = try await policy(following, redirecting) else {
                 hops = previous
                 request.note(.redirectStopped(hop))
                 return nil
@@ -133,9 +135,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// ```swift
     /// interceptors: [.validateStatus(), .followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(…)]
     ///
-    /// .followRedirects { proposal in
-    ///     proposal.request.url.host() == "api.example.com" ? proposal.request : nil
-    /// }
+    /// .followRedirects { request, _ in request.url.host() == "api.example.com" ? request : nil }
     /// ```
     /// ## Order
     /// - Outside interceptors that choose fields by origin (`bearerAuth`, cookies, signatures), so that they choose again after
@@ -172,15 +172,16 @@ extension Interceptor where Self == AnyInterceptor {
     ///   - limit: the maximum number of redirects per call, 20 by default.
     ///   - allowsDowngrade: whether to follow redirects from https to http; `false` by default.
     ///   - redaction: decides by name which further fields are never sent to another origin.
-    ///   - policy: decides about each redirect before it is followed, even about one that would be refused, and returns the request
-    ///     to send: the proposed one, or one derived from it. The policy may add fields that were removed for the new origin. If
+    ///   - policy: decides about each redirect before it is followed, even about one that would be refused. It gets the request that
+    ///     would be sent next and the redirect response, whose body it must not read, and whose `context.redirects` are the earlier
+    ///     redirects. It returns the request to send: the proposed one, or one derived from it. The policy may add fields that were removed for the new origin. If
     ///     it changes the URL to an origin that wasn't proposed, only credentials that the policy set are sent. `nil` to return
     ///     the redirect to the caller. If the policy throws, the caller gets the error. By default all redirects are followed.
     public static func followRedirects(
         limit: Int = 20,
         allowsDowngrade: Bool = false,
         redaction: Redaction = .standard,
-        policy: (@Sendable (RedirectProposal) async throws -> HTTPRequest?)? = nil
+        policy: (@Sendable (_ request: HTTPRequest, _ response: HTTPResponse) async throws -> HTTPRequest?)? = nil
     ) -> Self {
         Self(
             FollowRedirectsInterceptor(

@@ -125,7 +125,7 @@ struct FollowRedirectsInterceptorTests {
         }
         #expect(error?.code == .unsupportedScheme)
         #expect(error?.description.contains("hunter2") == false)
-        let stopping = chain(.followRedirects { $0.request.url.scheme == "myapp" ? nil : $0.request }, site)
+        let stopping = chain(.followRedirects { request, _ in request.url.scheme == "myapp" ? nil : request }, site)
         let response = try await stopping.send(HTTPRequest(url: url("https://h/a")))
         #expect(response.headerFields[.location] == "myapp://callback?code=hunter2")
     }
@@ -209,7 +209,7 @@ struct FollowRedirectsInterceptorTests {
         }
         #expect(discarded.value == ["/a", "/b", "/x"])
         await #expect(throws: Refused.self) {
-            try await chain(.followRedirects { _ in throw Refused() }, transport)
+            try await chain(.followRedirects { _, _ in throw Refused() }, transport)
                 .send(HTTPRequest(url: url("https://h/a")))
         }
         #expect(discarded.value == ["/a", "/b", "/x", "/a"])
@@ -218,11 +218,13 @@ struct FollowRedirectsInterceptorTests {
     @Test func policySeesEachHopAndCanChangeOrStopIt() async throws {
         let site = site(["https://h/a": (302, "/b"), "https://h/b": (302, "/c"), "https://h/c": (302, "/d")])
         let seen = Shared<[String]>([])
-        let policy: @Sendable (RedirectProposal) async throws -> HTTPRequest? = { proposal in
-            seen.change { $0.append("\(proposal.previous.count) \(proposal.redirect)") }
-            if proposal.redirect.target.path == "/d" { return nil }
-            var request = proposal.request
-            request.headerFields["X-Hop"] = "\(proposal.previous.count)"
+        let policy: @Sendable (HTTPRequest, HTTPResponse) async throws -> HTTPRequest? = { request, response in
+            let count = response.context.redirects.count
+            let url = response.url?.absoluteString ?? ""
+            seen.change { $0.append("\(count) \(response.status.code) \(url) -> \(request.url)") }
+            if request.url.path == "/d" { return nil }
+            var request = request
+            request.headerFields["X-Hop"] = "\(count)"
             return request
         }
         let response = try await chain(.followRedirects(policy: policy), site).send(
@@ -234,8 +236,8 @@ struct FollowRedirectsInterceptorTests {
         #expect(site.requests.map { $0.headerFields["X-Hop"] } == [nil, "0", "1"])
         #expect(
             seen.value == [
-                "0 302 GET https://h/a -> https://h/b", "1 302 GET https://h/b -> https://h/c",
-                "2 302 GET https://h/c -> https://h/d",
+                "0 302 https://h/a -> https://h/b", "1 302 https://h/b -> https://h/c",
+                "2 302 https://h/c -> https://h/d",
             ]
         )
     }
@@ -243,8 +245,8 @@ struct FollowRedirectsInterceptorTests {
     @Test func policyCannotLeadFromHTTPSToHTTPUnlessThatIsAllowed() async throws {
         let site = site(["https://h/a": (302, "/b")])
         let target = try url("http://h/b")
-        let policy: @Sendable (RedirectProposal) async throws -> HTTPRequest? = { proposal in
-            var request = proposal.request
+        let policy: @Sendable (HTTPRequest, HTTPResponse) async throws -> HTTPRequest? = { request, _ in
+            var request = request
             request.url = target
             return request
         }
@@ -257,9 +259,9 @@ struct FollowRedirectsInterceptorTests {
     @Test func policyThatLeadsToYetAnotherOriginTakesNoCredentialsThere() async throws {
         let site = site(["https://h/a": (302, "/b")])
         let target = try url("https://g/b")
-        let policy: @Sendable (RedirectProposal) async throws -> HTTPRequest? = { proposal in
-            #expect(proposal.request.headerFields[.authorization] == "of h")
-            var request = proposal.request
+        let policy: @Sendable (HTTPRequest, HTTPResponse) async throws -> HTTPRequest? = { request, _ in
+            #expect(request.headerFields[.authorization] == "of h")
+            var request = request
             request.url = target
             request.headerFields["X-Api-Key"] = "of g"
             return request

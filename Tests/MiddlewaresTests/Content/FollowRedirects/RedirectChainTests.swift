@@ -110,9 +110,9 @@ struct RedirectChainTests {
         #expect(response.body.bytes == Data("followed".utf8))
         // A request that a policy creates also follows redirects.
         server.on(.get, "/c", .status(302, headers: [.location: "/a"]))
-        let policy: @Sendable (RedirectProposal) async throws -> HTTPRequest? = { proposal in
-            var request = HTTPRequest(url: proposal.request.url)
-            request.context.responseBody = proposal.request.context.responseBody
+        let policy: @Sendable (HTTPRequest, HTTPResponse) async throws -> HTTPRequest? = { following, _ in
+            var request = HTTPRequest(url: following.url)
+            request.context.responseBody = following.context.responseBody
             return request
         }
         var request = Self.request(server)
@@ -123,7 +123,7 @@ struct RedirectChainTests {
 
     @Test func readingTheContentOfARedirectThatIsNotFollowedThrowsItsFault() async throws {
         let server = try Self.redirectWithTooMuchContent()
-        let stopping = AnyInterceptor.followRedirects { _ in nil }
+        let stopping = AnyInterceptor.followRedirects { _, _ in nil }
         let response = try await InterceptorChain([stopping], transport: .platform()).send(Self.request(server))
         #expect(response.status == 302)
         let reading = await #expect(throws: TransportError.self) { try await response.body.collect(upTo: 100) }
@@ -171,7 +171,7 @@ struct RedirectChainTests {
             default: throw TransportError(.connectionLost, "The server has gone.", request: request)
             }
         }
-        let inner: AnyInterceptor = .followRedirects { $0.redirect.url.path == "/1" ? nil : $0.request }
+        let inner: AnyInterceptor = .followRedirects { $1.url?.path == "/1" ? nil : $0 }
         let chain = InterceptorChain([.followRedirects(), inner], transport: stub)
         let request = HTTPRequest(url: try url("https://h/1"))
         let error = await #expect(throws: TransportError.self) { try await chain.send(request) }
