@@ -29,40 +29,27 @@ public final class TransferRate: Sendable {
     /// Takes a report into account, and returns the estimate after it.
     ///
     /// - Returns: an estimate without a speed until reports are a twentieth of the window apart.
-    public func estimate(after progress: TransferProgress) -> TransferEstimate {
+    public func estimate(after progress: TransferProgress) -> Estimate {
         window.withLock { window in
             let now = elapsed()
             window.add(progress, at: now)
-            return TransferEstimate(bytesPerSecond: window.bytesPerSecond(at: now), progress: progress)
+            return window.estimate(at: now)
         }
     }
 
     /// The estimate at this moment, for a view that asks on a timer: no report comes while a transfer stalls.
     ///
     /// - Returns: the estimate after the last report and the time since; `nil` before the first report.
-    public func estimate() -> TransferEstimate? {
-        window.withLock { window in
-            window.latest.map { TransferEstimate(bytesPerSecond: window.bytesPerSecond(at: elapsed()), progress: $0) }
-        }
+    public func estimate() -> Estimate? {
+        window.withLock { $0.isEmpty ? nil : $0.estimate(at: elapsed()) }
     }
-}
 
-/// The speed of a transfer and the time until its end, as ``TransferRate`` estimates them.
-public struct TransferEstimate: Sendable, Hashable {
-    /// The mean speed of the last seconds, or `nil` before it is known. Zero if nothing has arrived for the whole window.
-    public let bytesPerSecond: Double?
-    /// The time until the last byte at this speed, or `nil` if the speed or the total is unknown, or it takes over thirty years.
-    public let timeLeft: Duration?
-
-    init(bytesPerSecond: Double?, progress: TransferProgress) {
-        self.bytesPerSecond = bytesPerSecond
-        timeLeft = progress.total.flatMap { total in
-            guard progress.completed < total else { return .zero }
-            guard let bytesPerSecond else { return nil }
-            let seconds = (Double(total) - Double(progress.completed)) / bytesPerSecond
-            return seconds < 1e9 ? .seconds(seconds) : nil
-        }
-    }
+    /// The speed of a transfer and the time until its end.
+    ///
+    /// `bytesPerSecond` is the mean speed of the last seconds, or `nil` before it is known. It is zero if nothing has arrived for the
+    /// whole window. `timeLeft` is the time until the last byte at this speed, or `nil` if the speed or the total is unknown, or it
+    /// takes over thirty years.
+    public typealias Estimate = (bytesPerSecond: Double?, timeLeft: Duration?)
 }
 
 /// The reports of the last seconds. The memory is bounded, because reports closer than a twentieth of the window aren't kept.
@@ -70,11 +57,12 @@ struct RateWindow {
     private let length: Duration
     private var reports: [(completed: Int64, time: Duration)] = []
     /// The last report, which may not be kept.
-    private(set) var latest: TransferProgress?
+    private var latest: TransferProgress?
 
     init(length: Duration) { self.length = length }
 
     var count: Int { reports.count }
+    var isEmpty: Bool { latest == nil }
 
     private var shortest: Duration { length / 20 }
 
@@ -89,8 +77,16 @@ struct RateWindow {
         reports.append((progress.completed, time))
     }
 
+    func estimate(at time: Duration) -> TransferRate.Estimate {
+        let speed = bytesPerSecond(at: time)
+        guard let latest, let total = latest.total else { return (speed, nil) }
+        guard latest.completed < total else { return (speed, .zero) }
+        let seconds = speed.map { (Double(total) - Double(latest.completed)) / $0 } ?? .infinity
+        return (speed, seconds < 1e9 ? .seconds(seconds) : nil)
+    }
+
     /// The mean speed since the oldest report in the window; `nil` until that is a twentieth of the window ago.
-    func bytesPerSecond(at time: Duration) -> Double? {
+    private func bytesPerSecond(at time: Duration) -> Double? {
         guard let latest else { return nil }
         let inside = reports.first { time - $0.time <= length } ?? reports.last
         guard let first = reports.first, let inside else { return nil }
