@@ -147,7 +147,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///     `Idempotency-Key`, identical in all attempts, and makes the request eligible for retries. Use only with servers that
     ///     honour the field. None by default.
     public static func retry(
-        _ policy: RetryPolicy = RetryPolicy(),
+        _ policy: RetryPolicy = .exponential(),
         when condition: OutcomeCondition? = nil,
         budget: RetryBudget? = nil,
         time: TimeSource = .system,

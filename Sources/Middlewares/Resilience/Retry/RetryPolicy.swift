@@ -44,31 +44,15 @@ public struct RetryPolicy: Sendable {
 
     /// The maximum number of attempts, including the first; 1 for no retry.
     public var maxAttempts: Int
-    /// The wait between attempts.
-    public var backoff: Backoff
     /// The outcomes that are worth another attempt.
     public var condition: OutcomeCondition
-    /// The effect of `Retry-After`.
-    public var retryAfter: RetryAfterRule
+    /// The effect of `Retry-After`; by default waits up to a minute, and doesn't retry if the server asks for more.
+    public var retryAfter = RetryAfterRule.refused(over: RetryAfter.usualLimit)
+    private let backoff: @Sendable (_ attempt: Int, _ random: RandomSource) -> Duration
 
-    /// Creates a policy.
-    ///
-    /// - Parameters:
-    ///   - maxAttempts: the maximum number of attempts, including the first; 3 by default.
-    ///   - backoff: the wait between attempts; by default up to 0.2 s, 0.4 s, 0.8 s and so on, with full jitter.
-    ///   - condition: the outcomes that are worth another attempt.
-    ///   - retryAfter: the effect of `Retry-After`; by default waits up to a minute, and doesn't retry if the server asks for
-    ///     more.
-    public init(
-        maxAttempts: Int = 3,
-        backoff: Backoff = .exponential(),
-        condition: OutcomeCondition = .temporaryFailure,
-        retryAfter: RetryAfterRule = .refused(over: .seconds(60))
-    ) {
-        self.maxAttempts = maxAttempts
-        self.backoff = backoff
-        self.condition = condition
-        self.retryAfter = retryAfter
+    /// The wait after an attempt if the server asks for none, from zero to about thirty years.
+    func wait(after attempt: Int, random: RandomSource) -> Duration {
+        min(max(.zero, backoff(attempt, random)), Stopwatch.farthest)
     }
 
     /// Decides how to proceed after an attempt.
@@ -90,7 +74,7 @@ public struct RetryPolicy: Sendable {
         guard attempt < maxAttempts else { return .stop(.attemptsUsedUp) }
         guard request.body.isReadable else { return .stop(.bodyNotReplayable) }
         guard Self.isSafe(request, after: answer) else { return .stop(.notIdempotent) }
-        let backoff = backoff.duration(after: attempt, random: random)
+        let backoff = wait(after: attempt, random: random)
         guard let response = answer.answered,
             retryAfter.limit > .zero || retryAfter.excess == .refused,
             let asked = RetryAfter.wait(in: response, now: now())
@@ -131,18 +115,33 @@ enum RetryDecision: Sendable, Hashable {
 extension RetryPolicy: ExpressibleByIntegerLiteral {
     /// Creates the policy of a number of attempts, including the first, with the usual backoff: `.retry(3)` is
     /// `.retry(.exponential(maxAttempts: 3))`.
-    public init(integerLiteral maxAttempts: Int) { self.init(maxAttempts: maxAttempts) }
+    public init(integerLiteral maxAttempts: Int) { self = .exponential(maxAttempts: maxAttempts) }
 }
 
 extension RetryPolicy {
-    /// A policy with exponential backoff and full jitter: see ``Backoff/exponential(base:factor:cap:hasJitter:)``.
+    /// A policy with exponential backoff and full jitter: a uniformly random wait up to a maximum, which is `base` after the first
+    /// attempt and doubles after each further one, up to `cap`.
+    ///
+    /// Full jitter spreads clients that failed at the same moment more evenly than other kinds of jitter (Brooker: Exponential
+    /// Backoff And Jitter, 2015).
+    ///
+    /// - Parameters:
+    ///   - maxAttempts: the maximum number of attempts, including the first.
+    ///   - base: the maximum wait after the first attempt.
+    ///   - cap: the upper limit of every wait.
+    ///   - condition: the outcomes that are worth another attempt.
     public static func exponential(
         maxAttempts: Int = 3,
         base: Duration = .milliseconds(200),
         cap: Duration = .seconds(20),
         condition: OutcomeCondition = .temporaryFailure
     ) -> Self {
-        Self(maxAttempts: maxAttempts, backoff: .exponential(base: base, cap: cap), condition: condition)
+        custom(maxAttempts: maxAttempts, condition: condition) { attempt, random in
+            let growth = exp2(Double(min(max(1, attempt), 128) - 1))
+            // Bounded at both ends, because a duration of more seconds would trap.
+            let longest = min(cap / .seconds(1), base / .seconds(1) * growth, Stopwatch.farthest / .seconds(1))
+            return .seconds(random.unit() * max(0, longest))
+        }
     }
 
     /// A policy with the same wait after every attempt.
@@ -156,10 +155,10 @@ extension RetryPolicy {
         maxAttempts: Int = 3,
         condition: OutcomeCondition = .temporaryFailure
     ) -> Self {
-        Self(maxAttempts: maxAttempts, backoff: .constant(wait), condition: condition)
+        custom(maxAttempts: maxAttempts, condition: condition) { _, _ in wait }
     }
 
-    /// A policy whose waits a closure computes.
+    /// A policy whose waits a closure computes. A negative wait counts as zero.
     ///
     /// - Parameters:
     ///   - maxAttempts: the maximum number of attempts, including the first.
@@ -170,6 +169,6 @@ extension RetryPolicy {
         condition: OutcomeCondition = .temporaryFailure,
         wait: @escaping @Sendable (_ attempt: Int, _ random: RandomSource) -> Duration
     ) -> Self {
-        Self(maxAttempts: maxAttempts, backoff: .custom(wait), condition: condition)
+        Self(maxAttempts: maxAttempts, condition: condition, backoff: wait)
     }
 }

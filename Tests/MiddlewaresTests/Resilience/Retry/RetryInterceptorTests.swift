@@ -24,7 +24,7 @@ struct RetryInterceptorTests {
     @Test func numberIsThatOfTheAttempts() async throws {
         let policy: RetryPolicy = 3
         #expect(policy.maxAttempts == 3)
-        #expect(policy.retryAfter == RetryPolicy().retryAfter)
+        #expect(policy.retryAfter == RetryPolicy.exponential().retryAfter)
         for (retry, attempts): (AnyInterceptor, Int) in [
             (.retry(3, time: .manual(clock)), 3), (.retry(1, time: .manual(clock)), 1), (.retry(0), 1), (.retry(-1), 1),
         ] {
@@ -48,10 +48,7 @@ struct RetryInterceptorTests {
 
     @Test func waitsGrowOnTheClockUntilAnAnswerIsGood() async throws {
         let transport = answering([busy, lost, busy, ok])
-        let policy = RetryPolicy(
-            maxAttempts: 4,
-            backoff: .exponential(base: .seconds(1), cap: .seconds(20), hasJitter: false)
-        )
+        let policy = RetryPolicy.custom(maxAttempts: 4) { attempt, _ in .seconds(1 << (attempt - 1)) }
         let task = Task { [clock] in
             try await chain(.retry(policy, time: .manual(clock)), transport).send(HTTPRequest(url: apiURL))
         }

@@ -183,7 +183,7 @@ import Testing
     }
 
     @Test func theUsualLimitOfRetryAfterIsThatOfEveryCall() {
-        #expect(RetryPolicy().retryAfter == .refused(over: RetryAfter.usualLimit))
+        #expect(RetryPolicy.exponential().retryAfter == .refused(over: RetryAfter.usualLimit))
     }
 
     @Test func contentTooLargeIsTriedAgainOnlyWithARetryAfter() {
