@@ -128,7 +128,7 @@ import Testing
         let chain = InterceptorChain(
             Self.cases.flatMap { $0.right } + [
                 .metrics { _ in }, .latestWins(), .partition(by: Self.tokens),
-                .tracing(to: SpanReporter(begin: { _ in }, end: { _, _, _ in })),
+                .tracing(begin: { _ in }, end: { _, _, _ in }),
             ],
             transport: StubTransport()
         )

@@ -14,7 +14,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// rest of the chain runs, `ServiceContext.current` is the span's context, also in a refresh, in an exchange that several
     /// callers share, and in the second attempt of `hedge`. The server is told in the fields that the tracer injects.
     ///
-    /// The span ends as ``Interceptor/tracing(to:)`` says: with the last byte of a streamed response.
+    /// The span ends as ``Interceptor/tracing(begin:end:)`` says: with the last byte of a streamed response.
     ///
     /// - Parameters:
     ///   - tracer: the tracer: `InstrumentationSystem.tracer` is the one that the program was set up with.
@@ -26,8 +26,8 @@ extension Interceptor where Self == AnyInterceptor {
         origins: Set<Origin>? = nil,
         knownMethods: Set<HTTPRequest.Method>? = nil
     ) -> Self {
-        let reporter = SpanReporter.openTelemetry(tracer, origins: origins, knownMethods: knownMethods)
-        return .group([.tracing(to: reporter), .currentServiceContext])
+        let spans: Self = .openTelemetrySpans(tracer, origins: origins, knownMethods: knownMethods)
+        return .group([spans, .currentServiceContext])
     }
 }
 
@@ -44,16 +44,16 @@ extension Interceptor where Self == AnyInterceptor {
     }
 }
 
-extension SpanReporter {
-    /// The reporter of ``Interceptor/tracing(with:origins:knownMethods:)``, for a chain that puts it together in another way. It
+extension Interceptor where Self == AnyInterceptor {
+    /// The spans of ``Interceptor/tracing(with:origins:knownMethods:)``, for a chain that puts them together in another way. It
     /// leaves the span's context in the request's ``HTTPContext/serviceContext``.
-    public static func openTelemetry(
+    public static func openTelemetrySpans(
         _ tracer: any Tracer,
         origins: Set<Origin>? = nil,
         knownMethods: Set<HTTPRequest.Method>? = nil
-    ) -> SpanReporter {
+    ) -> Self {
         let methods = knownMethods ?? HTTPRequest.Method.known
-        return SpanReporter { request in
+        return .tracing { request in
             let parent = request.context.serviceContext ?? ServiceContext.current ?? .topLevel
             let conventions = ClientSpan(request, knownMethods: methods)
             let span: any Tracing.Span = tracer.startSpan(conventions.name, context: parent, ofKind: .client)

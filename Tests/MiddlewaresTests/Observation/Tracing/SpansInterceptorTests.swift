@@ -18,8 +18,8 @@ private final class SpanLog: Sendable {
     let spans = Shared<[Span]>([])
     let ended = Tally()
 
-    var reporter: SpanReporter {
-        SpanReporter { [self] request in
+    var tracing: AnyInterceptor {
+        .tracing { [self] request in
             let parent = request.context.spanNumber
             let (text, count) = (request.summary.description, request.context.resendCount)
             var number = 0
@@ -59,7 +59,7 @@ extension HTTPContext {
     }
 }
 
-@Suite(.againstHanging) struct SpanReporterTests {
+@Suite(.againstHanging) struct SpansInterceptorTests {
     private let log = SpanLog()
 
     @discardableResult
@@ -73,12 +73,12 @@ extension HTTPContext {
     }
 
     private func streamed(_ body: HTTPBody) async throws -> HTTPResponse {
-        try await send([.tracing(to: log.reporter)], over: Recorder { _ in HTTPResponse(status: 200, body: body) })
+        try await send([log.tracing], over: Recorder { _ in HTTPResponse(status: 200, body: body) })
     }
 
     @Test func spanBeginsAndEndsWithItsCall() async throws {
         let recorder = Recorder { _ in HTTPResponse(status: 204) }
-        try await send([.tracing(to: log.reporter)], .get, "https://e.com/a?token=hush", over: recorder)
+        try await send([log.tracing], .get, "https://e.com/a?token=hush", over: recorder)
         #expect(log.words == ["1 under 0, resend 0: 204"])
         #expect(log.spans.value[0].request == "GET https://e.com/a?token=<redacted>")
         #expect(recorder.requests.map { $0.headerFields["X-Span"] } == ["1"])
@@ -86,11 +86,11 @@ extension HTTPContext {
 
     @Test func failedCallEndsItsSpanWithTheErrorAndItsResponse() async throws {
         await #expect(throws: Broken.self) {
-            try await send([.tracing(to: log.reporter)], over: Recorder { _ in throw Broken() })
+            try await send([log.tracing], over: Recorder { _ in throw Broken() })
         }
         let failing = Recorder { _ in HTTPResponse(status: 500, headerFields: [.server: "s"], body: "secret") }
         await #expect(throws: StatusError.self) {
-            try await send([.tracing(to: log.reporter), .validateStatus()], over: failing)
+            try await send([log.tracing, .validateStatus()], over: failing)
         }
         #expect(log.words == ["1 under 0, resend 0: Broken", "2 under 0, resend 0: 500 StatusError"])
         let response = try #require(log.spans.value[1].ends[0].response)
@@ -137,7 +137,7 @@ extension HTTPContext {
         let stub = StubTransport()
         stub.enqueue(.status(503), .status(503), .status(200))
         let policy = RetryPolicy.constant(.zero)
-        try await send([.tracing(to: log.reporter), .retry(policy), .tracing(to: log.reporter)], over: stub)
+        try await send([log.tracing, .retry(policy), log.tracing], over: stub)
         #expect(
             log.words == [
                 "1 under 0, resend 0: 200", "2 under 1, resend 0: 503", "3 under 1, resend 1: 503",
@@ -153,7 +153,7 @@ extension HTTPContext {
         let stub = StubTransport()
         stub.enqueue(.status(401), .status(200))
         let interceptors: [any Interceptor] = [
-            .tracing(to: log.reporter), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .tracing(to: log.reporter),
+            log.tracing, .retryOnUnauthorized(tokens), .bearerAuth(tokens), log.tracing,
         ]
         try await send(interceptors, over: stub)
         #expect(
@@ -171,7 +171,7 @@ extension HTTPContext {
         let interceptors: [any Interceptor] = [
             .followRedirects(),
             .basicAuth(username: "u", password: "p", origins: [try #require(Origin(url("https://e.com/")))]),
-            .tracing(to: log.reporter),
+            log.tracing,
         ]
         try await send(interceptors, over: stub)
         #expect(log.spans.value.map(\.resendCount) == [0, 1, 2])
@@ -188,7 +188,7 @@ extension HTTPContext {
             return HTTPResponse(status: 200)
         }
         let interceptors: [any Interceptor] = [
-            .tracing(to: log.reporter), .hedge(after: .seconds(1), time: .manual(clock)), .tracing(to: log.reporter),
+            log.tracing, .hedge(after: .seconds(1), time: .manual(clock)), log.tracing,
         ]
         async let call = send(interceptors, over: recorder)
         await clock.sleepers(2)
@@ -209,7 +209,7 @@ extension HTTPContext {
             return HTTPResponse(status: 200)
         }
         let chain = InterceptorChain(
-            [.tracing(to: log.reporter), .headers(forced: ["X-Span": ""]), coalesce, .tracing(to: log.reporter)],
+            [log.tracing, .headers(forced: ["X-Span": ""]), coalesce, log.tracing],
             transport: recorder
         )
         let request = HTTPRequest(url: try url("https://e.com/"))
@@ -233,7 +233,7 @@ extension HTTPContext {
             try await ManualClock().sleep(until: ManualClock.Instant(elapsed: .seconds(1)))
             throw Broken()
         }
-        let chain = InterceptorChain([.tracing(to: log.reporter), .retry(3)], transport: recorder)
+        let chain = InterceptorChain([log.tracing, .retry(3)], transport: recorder)
         let request = HTTPRequest(url: try url("https://e.com/"))
         let call = Task { try await chain.send(request) }
         await began.opened()
