@@ -242,7 +242,7 @@ struct RandomChain {
         let metrics: AnyInterceptor = .metrics(time: world.time) { event in
             switch event {
             case .began(let start): events.change { $0[start.number, default: []].append("began") }
-            case .ended(let end): events.change { $0[end.start.number, default: []].append("ended") }
+            case .ended(let end): events.change { $0[end.number, default: []].append("ended") }
             case .decodingFailed: break
             }
         }

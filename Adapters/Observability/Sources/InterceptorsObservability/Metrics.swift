@@ -21,21 +21,21 @@ extension Interceptor where Self == AnyInterceptor {
     ///   - time: measures the durations.
     public static func metrics(
         to factory: any MetricsFactory,
-        labels: @escaping @Sendable (ExchangeEnd) -> [(String, String)] = standardMetricLabels,
+        labels: @escaping @Sendable (MeasuredExchange) -> [(String, String)] = standardMetricLabels,
         time: TimeSource = .system
     ) -> Self {
         .metrics(time: time) { event in
             switch event {
             case .began: break
-            case .ended(let end):
-                let labels = labels(end)
+            case .ended(let exchange):
+                let labels = labels(exchange)
                 Timer(label: "http.client.request.duration", dimensions: labels, factory: factory).record(
-                    duration: end.duration
+                    duration: exchange.duration
                 )
                 Counter(label: "http.client.response.body.bytes", dimensions: labels, factory: factory)
-                    .increment(by: end.responseBytes)
-            case .decodingFailed(let start, _):
-                Counter(label: "http.client.decoding.failures", dimensions: start.metricLabels, factory: factory)
+                    .increment(by: exchange.responseBytes)
+            case .decodingFailed(let exchange, _):
+                Counter(label: "http.client.decoding.failures", dimensions: exchange.metricLabels, factory: factory)
                     .increment()
             }
         }
@@ -44,19 +44,19 @@ extension Interceptor where Self == AnyInterceptor {
     /// The labels of an exchange: `method`; `origin`, such as `https://example.com:443`; `endpoint`, the type of the endpoint, or an
     /// empty value; `status`, the class such as `2xx`, or an empty value without a response; and `error`, such as
     /// `timedOut`, `cancelled`, or an empty value.
-    @Sendable public static func standardMetricLabels(_ end: ExchangeEnd) -> [(String, String)] {
-        let status = end.status ?? (end.error as? any HTTPError)?.response?.status
+    @Sendable public static func standardMetricLabels(_ exchange: MeasuredExchange) -> [(String, String)] {
+        let status = exchange.status ?? (exchange.error as? any HTTPError)?.response?.status
         let failure =
-            switch end.error {
+            switch exchange.error {
             case nil: ""
             case is CancellationError: "cancelled"
             case let error?: error.typeName
             }
-        return end.start.metricLabels + [("status", status.map { "\($0.code / 100)xx" } ?? ""), ("error", failure)]
+        return exchange.metricLabels + [("status", status.map { "\($0.code / 100)xx" } ?? ""), ("error", failure)]
     }
 }
 
-extension ExchangeStart {
+extension MeasuredExchange {
     fileprivate var metricLabels: [(String, String)] {
         // A method of others' choice could have any number of values.
         let method = HTTPRequest.Method.known.contains(method) ? method.rawValue : HTTPRequest.Method.otherName

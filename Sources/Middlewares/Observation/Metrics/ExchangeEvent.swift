@@ -4,15 +4,15 @@
 /// that can't decode the response. There can be several such callers only if an outer `coalesce` shares the response.
 public enum ExchangeEvent: Sendable {
     /// A request was passed on.
-    case began(ExchangeStart)
+    case began(MeasuredExchange)
     /// The exchange ended, with a complete response or without.
-    case ended(ExchangeEnd)
+    case ended(MeasuredExchange)
     /// The caller couldn't decode the response.
-    case decodingFailed(ExchangeStart, DecodingFailure)
+    case decodingFailed(MeasuredExchange, DecodingFailure)
 }
 
-/// The properties of a request that metrics need.
-public struct ExchangeStart: Sendable {
+/// The properties of an exchange that metrics need: its request, and after its end the result, sizes and times.
+public struct MeasuredExchange: Sendable {
     /// The exchange's number, unique within one interceptor and counted from 1.
     public let number: UInt64
     /// The request's method.
@@ -25,6 +25,19 @@ public struct ExchangeStart: Sendable {
     public let requestBytes: Int64?
     /// The endpoint that the request was made from, which may name it: see `HTTPContext.endpoint`.
     public let endpoint: (any Endpoint)?
+    /// The error of the call or of reading a one-shot stream; `CancellationError` if either was cancelled, or if nobody read the
+    /// response to its end. `nil` if the response is complete.
+    public internal(set) var error: (any Error)?
+    /// The response's status, if a response arrived.
+    public internal(set) var status: HTTPResponse.Status?
+    /// The number of content bytes that were received, after decoding of content codings.
+    public internal(set) var responseBytes: Int64 = 0
+    /// The time from the request to the response's head, if a response arrived.
+    public internal(set) var timeToResponse: Duration?
+    /// The time from the request to the end of the exchange.
+    public internal(set) var duration: Duration = .zero
+    /// The response's context, with facts such as the transport's timings, the attempts of a retry, the cache status and the trace.
+    public internal(set) var context = HTTPContext()
 
     init(number: UInt64, request: borrowing HTTPRequest) {
         self.number = number
@@ -34,23 +47,4 @@ public struct ExchangeStart: Sendable {
         requestBytes = request.body.length
         endpoint = request.context.endpoint
     }
-}
-
-/// The end of an exchange: whether it succeeded, its status, sizes and times.
-public struct ExchangeEnd: Sendable {
-    /// The request.
-    public let start: ExchangeStart
-    /// The error of the call or of reading a one-shot stream; `CancellationError` if either was cancelled, or if nobody read the
-    /// response to its end. `nil` if the response is complete.
-    public let error: (any Error)?
-    /// The response's status, if a response arrived.
-    public let status: HTTPResponse.Status?
-    /// The number of content bytes that were received, after decoding of content codings.
-    public let responseBytes: Int64
-    /// The time from the request to the response's head, if a response arrived.
-    public let timeToResponse: Duration?
-    /// The time from the request to the end of the exchange.
-    public let duration: Duration
-    /// The response's context, with facts such as the transport's timings, the attempts of a retry, the cache status and the trace.
-    public let context: HTTPContext
 }

@@ -15,39 +15,28 @@ struct MetricsInterceptor: PlacedInterceptor {
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let number = shared.count.wrappingAdd(1, ordering: .relaxed).newValue
         let begin = elapsed()
-        let start = ExchangeStart(number: number, request: request)
-        report(.began(start))
+        var exchange = MeasuredExchange(number: number, request: request)
+        report(.began(exchange))
         var response: HTTPResponse
         do {
             response = try await next(request)
         } catch {
-            let end = ExchangeEnd(
-                start: start,
-                error: error,
-                status: nil,
-                responseBytes: 0,
-                timeToResponse: nil,
-                duration: elapsed() - begin,
-                context: HTTPContext()
-            )
-            report(.ended(end))
+            exchange.error = error
+            exchange.duration = elapsed() - begin
+            report(.ended(exchange))
             throw error
         }
-        let timeToResponse = elapsed() - begin
-        response.context.observeDecodingFailures { [report] in report(.decodingFailed(start, $0)) }
-        let (status, context) = (response.status, response.context)
+        exchange.timeToResponse = elapsed() - begin
+        exchange.status = response.status
+        exchange.context = response.context
+        response.context.observeDecodingFailures { [report, exchange] in report(.decodingFailed(exchange, $0)) }
         let length = response.body.isUnreadStream ? nil : response.body.length
-        response.body = response.body.onEnd(counting: { [report, elapsed] count, error in
-            let end = ExchangeEnd(
-                start: start,
-                error: error,
-                status: status,
-                responseBytes: length ?? count,
-                timeToResponse: timeToResponse,
-                duration: elapsed() - begin,
-                context: context
-            )
-            report(.ended(end))
+        response.body = response.body.onEnd(counting: { [report, elapsed, exchange] count, error in
+            var ended = exchange
+            ended.error = error
+            ended.responseBytes = length ?? count
+            ended.duration = elapsed() - begin
+            report(.ended(ended))
         })
         return response
     }
@@ -60,8 +49,8 @@ extension Interceptor where Self == AnyInterceptor {
     ///
     /// ```swift
     /// .metrics { event in
-    ///     guard case .ended(let end) = event else { return }
-    ///     latency.record(end.duration, labels: [end.start.method.rawValue, "\(end.status?.code ?? 0)"])
+    ///     guard case .ended(let exchange) = event else { return }
+    ///     latency.record(exchange.duration, labels: [exchange.method.rawValue, "\(exchange.status?.code ?? 0)"])
     /// }
     /// ```
     /// ## Order

@@ -11,7 +11,7 @@ private final class EventLog: Sendable {
 
     @Sendable func report(_ event: ExchangeEvent) { events.change { $0.append(event) } }
 
-    var ends: [ExchangeEnd] {
+    var ends: [MeasuredExchange] {
         events.value.compactMap { if case .ended(let end) = $0 { end } else { nil } }
     }
 
@@ -19,13 +19,13 @@ private final class EventLog: Sendable {
         events.value.map { event in
             switch event {
             case .began(let start): "began \(start.number)"
-            case .ended(let end): "\(Self.word(end)) \(end.start.number)"
+            case .ended(let end): "\(Self.word(end)) \(end.number)"
             case .decodingFailed(let start, let failure): "\(failure.code) \(start.number)"
             }
         }
     }
 
-    private static func word(_ end: ExchangeEnd) -> String {
+    private static func word(_ end: MeasuredExchange) -> String {
         switch end.error {
         case nil: "completed"
         case is CancellationError: "cancelled"
@@ -196,7 +196,7 @@ struct MetricsInterceptorTests {
                 }
             }
         }
-        let ends = log.ends.map(\.start.number)
+        let ends = log.ends.map(\.number)
         #expect(ends.count == 1_000)
         #expect(Set(ends).count == 1_000)
         #expect(log.events.value.count == 2_000)
@@ -214,6 +214,6 @@ struct MetricsInterceptorTests {
         )
         try await client.call(Status())
         try await client.get("/ping")
-        #expect(log.ends.map { ($0.start.endpoint as? Status)?.name } == ["status of the service", nil])
+        #expect(log.ends.map { ($0.endpoint as? Status)?.name } == ["status of the service", nil])
     }
 }
