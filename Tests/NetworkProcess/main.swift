@@ -27,21 +27,25 @@ func sockets() throws -> Int {
     }.count
 }
 
+func word(_ path: NetworkPath) -> String {
+    path.isSatisfied.map { $0 ? "satisfied" : "unsatisfied" } ?? "unknown"
+}
+
 /// Says what the monitor does if the process can open no descriptor.
 func withoutDescriptors() {
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     var none = rlimit(rlim_cur: 0, rlim_max: limit.rlim_max)
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none)
-    let status = NetworkPathMonitor.system.path.status
+    let path = NetworkPathMonitor.system.path
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    print("without netlink: \(status)")
+    print("without netlink: \(word(path))")
 }
 
 /// Follows the path while interfaces come and go.
 func follow() async throws {
     let monitor = NetworkPathMonitor.system
-    print("without interfaces: \(monitor.path.status), sockets: \(try sockets())")
+    print("without interfaces: \(word(monitor.path)), sockets: \(try sockets())")
     print("shared: \(NetworkPathMonitor.system === monitor)")
     // Time stands still, so nothing but a report of the kernel ends a wait.
     let clock = ManualClock()
@@ -59,7 +63,7 @@ func follow() async throws {
         // The other end of the cable is unplugged.
         try await change("link set two down")
         while monitor.path != .unsatisfied { await Task.yield() }
-        print("without a carrier: \(monitor.path.status)")
+        print("without a carrier: \(word(monitor.path))")
         try await change("link delete one")
     }
 }

@@ -161,7 +161,7 @@ import Testing
             let server = Recorder { request in
                 // The network goes away while the first request is sent.
                 if attempts.count() == 1 { network.update(.unsatisfied) }
-                guard network.path.status == .satisfied else { throw TransportError(.offline, "No network.") }
+                guard network.path.isSatisfied == true else { throw TransportError(.offline, "No network.") }
                 return HTTPResponse(status: 200, url: request.url)
             }
             let wait: AnyInterceptor = .waitForNetwork(upTo: .seconds(30), monitor: network, time: time)

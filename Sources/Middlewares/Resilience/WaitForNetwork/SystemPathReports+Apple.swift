@@ -13,8 +13,11 @@ final class SystemPathReports: Sendable {
         let system = NWPathMonitor()
         system.pathUpdateHandler = { [weak monitor] path in
             // `requiresConnection` is a VPN on demand, for instance, which a request brings up.
-            let status: NetworkPath.Status = path.status == .unsatisfied ? .unsatisfied : .satisfied
-            monitor?.update(NetworkPath(status, isExpensive: path.isExpensive, isConstrained: path.isConstrained))
+            let isSatisfied = path.status != .unsatisfied
+            let (isExpensive, isConstrained) = (path.isExpensive, path.isConstrained)
+            monitor?.update(
+                NetworkPath(isSatisfied: isSatisfied, isExpensive: isExpensive, isConstrained: isConstrained)
+            )
         }
         system.start(queue: DispatchQueue(label: "Interceptors.NetworkPathMonitor"))
         self.system = Mutex(system)

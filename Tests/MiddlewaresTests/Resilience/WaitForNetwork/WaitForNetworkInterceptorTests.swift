@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [NetworkPath.satisfied, .unknown, NetworkPath(.satisfied, isExpensive: true)])
+    @Test(arguments: [NetworkPath.satisfied, .unknown, NetworkPath(isSatisfied: true, isExpensive: true)])
     func nothingWaitsWithANetworkOrAnUnknownPath(path: NetworkPath) async throws {
         network.update(path)
         let response = try await get(chain()).value
@@ -133,12 +133,12 @@ import Testing
     }
 
     @Test func anExcludedNetworkIsWaitedOn() async throws {
-        network.update(NetworkPath(.satisfied, isExpensive: true))
+        network.update(NetworkPath(isSatisfied: true, isExpensive: true))
         let chain = chain()
         let quiet = get(chain, "https://h/1", context: .with(\.network, [.notConstrained, .notExpensive]))
         await clock.sleepers(1)
         _ = try await get(chain, "https://h/2").value
-        network.update(NetworkPath(.satisfied, isConstrained: true))
+        network.update(NetworkPath(isSatisfied: true, isConstrained: true))
         #expect(network.waiting == 1)
         network.update(.satisfied)
         _ = try await quiet.value
