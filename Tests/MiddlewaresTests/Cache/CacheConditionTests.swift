@@ -50,7 +50,7 @@ import Testing
         world.answer(fresh, body, times: 2)
         _ = try await send()
         #expect(try await world.entries().isEmpty == !isEnvelope)
-        _ = try await send(AnyInterceptor.unwrapEnvelope(payload: "object", otherwise: .pass))
+        _ = try await send(AnyInterceptor.unwrapEnvelope(payload: "object", passesOthers: true))
         #expect(try await world.entries().count == 1)
     }
 

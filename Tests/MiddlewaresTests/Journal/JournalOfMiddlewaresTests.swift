@@ -273,7 +273,7 @@ import Testing
     ])
     func aRefusedEnvelopeHasANote(body: String, text: String) async throws {
         stub.on(nil, "**", .json(body))
-        let client = client([.unwrapEnvelope(payload: "object", otherwise: .fail)])
+        let client = client([.unwrapEnvelope(payload: "object", passesOthers: false)])
         await #expect(throws: EnvelopeError.self) {
             try await client.send(HTTPRequest(string: "https://a.example/"))
         }

@@ -27,7 +27,7 @@ extension UnwrapEnvelopeInterceptor {
         case .failure(let envelope):
             throw origin.refusal(of: envelope, (envelope.body, isComplete: true), response)
         case .noEnvelope(let reason, let explanation):
-            guard otherwise == .fail, response.status.kind == .successful else { return }
+            guard !passesOthers, response.status.kind == .successful else { return }
             throw origin.refusal(reason, explanation, (body, isComplete: true), response)
         }
     }
@@ -35,11 +35,11 @@ extension UnwrapEnvelopeInterceptor {
     /// Whether a response becomes an error, or may become one: the envelope of streamed JSON isn't known before its end.
     func refuses(_ response: HTTPResponse) -> Bool {
         guard judges(response.status), response.status.code != 304 else { return false }
-        let failsOtherwise = otherwise == .fail && response.status.kind == .successful
+        let failsOthers = !passesOthers && response.status.kind == .successful
         switch form {
         case .fields(let fields):
             do {
-                return try success.verdict(on: Envelope(response, fields)).map(!) ?? failsOtherwise
+                return try success.verdict(on: Envelope(response, fields)).map(!) ?? failsOthers
             } catch {
                 return true
             }
@@ -50,7 +50,7 @@ extension UnwrapEnvelopeInterceptor {
             return switch judgement {
             case .success: false
             case .failure: true
-            case .noEnvelope: failsOtherwise
+            case .noEnvelope: failsOthers
             }
         }
     }
@@ -109,7 +109,7 @@ extension UnwrapEnvelopeInterceptor {
         }
         guard let isSuccess = verdict else {
             let mayLackFields = origin.method == .head || [204, 205].contains(response.status.code)
-            guard otherwise == .fail, response.status.kind == .successful, !mayLackFields else { return response }
+            guard !passesOthers, response.status.kind == .successful, !mayLackFields else { return response }
             let explanation = "The response has no header field \(fields.flag ?? fields.code)."
             let body = try await beginning(of: response.body)
             throw origin.refusal(.notAnEnvelope, explanation, body, response)

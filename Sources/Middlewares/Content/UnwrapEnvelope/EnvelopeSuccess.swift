@@ -119,13 +119,4 @@ extension Envelope {
             }
         }
     }
-
-    /// The treatment of a 2xx response that isn't an envelope.
-    public enum NonEnvelopePolicy: Sendable {
-        /// The response reaches the caller unchanged.
-        case pass
-        /// The call fails with an ``EnvelopeError``, of reason ``InterceptorsTransport/HTTPErrorCode/notAnEnvelope`` or
-        /// `HTTPErrorCode.malformed`.
-        case fail
-    }
 }

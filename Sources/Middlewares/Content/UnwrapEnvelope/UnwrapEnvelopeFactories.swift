@@ -7,7 +7,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// ```swift
     /// .unwrapEnvelope(payload: "object")
     /// .unwrapEnvelope(payload: "data.result", code: "errcode", message: "errmsg", success: .codes(0))
-    /// .unwrapEnvelope(payload: "data", success: .flag("success"), otherwise: .pass)
+    /// .unwrapEnvelope(payload: "data", success: .flag("success"), passesOthers: true)
     /// .unwrapEnvelope(payload: "data.user", success: .payload)    // {"data":{"user":…}}, without a code
     /// .unwrapEnvelope(payload: "data", success: .custom { $0.text(at: "status") == "done" })
     /// .unwrapEnvelope(codeField: "status", messageField: "message")
@@ -35,10 +35,10 @@ extension Interceptor where Self == AnyInterceptor {
     ///   all other fields stay. With `keepsEnvelope`, the response's context has the envelope too (``InterceptorsTransport/HTTPContext/envelope``).
     /// - **Failure**: throws an ``EnvelopeError`` with ``InterceptorsTransport/HTTPErrorCode/envelopeFailure``.
     /// - **No envelope** (the body isn't a JSON object, or lacks the value that decides success) or malformed JSON: passes or
-    ///   fails, as `otherwise` says. Choose `.pass` if the chain also fetches other content, such as images. Inside a payload,
+    ///   fails, as `passesOthers` says. Pass `true` if the chain also fetches other content, such as images. Inside a payload,
     ///   only unmatched brackets and unterminated strings are detected; the payload's decoder finds other errors.
     /// - **A status other than 2xx**: an envelope of failure throws an ``EnvelopeError`` too, with the status. Any other
-    ///   response passes unchanged, whatever `otherwise` says, so that an outer interceptor can check the status.
+    ///   response passes unchanged, whatever `passesOthers` says, so that an outer interceptor can check the status.
     ///
     /// Bodies are UTF-8. A body is scanned in one pass without decoding, and a large body off the caller's actor.
     ///
@@ -47,7 +47,8 @@ extension Interceptor where Self == AnyInterceptor {
     ///   - code: the path of the code, by default `code`.
     ///   - message: the path of the message, by default `message`.
     ///   - success: the rule for success, by default a code from 200 to 299.
-    ///   - otherwise: the treatment of 2xx responses that aren't envelopes; by default they fail.
+    ///   - passesOthers: whether 2xx responses that aren't envelopes reach the caller unchanged. By default they fail with
+    ///     `HTTPErrorCode.notAnEnvelope` or `HTTPErrorCode.malformed`.
     ///   - limit: the maximum size of a streamed JSON body, in bytes, 64 MiB by default; a longer body fails with
     ///     `HTTPErrorCode.bodyTooLarge`.
     ///   - keepsEnvelope: whether the response's context has the opened envelope (``InterceptorsTransport/HTTPContext/envelope``), which keeps all its
@@ -58,7 +59,7 @@ extension Interceptor where Self == AnyInterceptor {
         code: JSONKeyPath = "code",
         message: JSONKeyPath = "message",
         success: Envelope.Success = .codes(200...299),
-        otherwise: Envelope.NonEnvelopePolicy = .fail,
+        passesOthers: Bool = false,
         limit: Int = 64 << 20,
         keepsEnvelope: Bool = false,
         judges: (@Sendable (HTTPResponse.Status) -> Bool)? = nil
@@ -68,7 +69,7 @@ extension Interceptor where Self == AnyInterceptor {
             UnwrapEnvelopeInterceptor(
                 form: .body(paths),
                 success: success,
-                otherwise: otherwise,
+                passesOthers: passesOthers,
                 limit: limit,
                 keepsEnvelope: keepsEnvelope,
                 judges: judges
@@ -84,7 +85,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///   - codeField: the name of the field that holds the code.
     ///   - messageField: the name of the field that holds the message, by default `message`.
     ///   - success: the rule for success, by default the field `success`.
-    ///   - otherwise: the treatment of 2xx responses without these fields; by default they fail.
+    ///   - passesOthers: whether 2xx responses without these fields reach the caller unchanged; by default they fail.
     ///   - limit: the maximum number of bytes of a failure's body to keep in the ``EnvelopeError``, 1 MiB by default.
     ///   - keepsEnvelope: whether the response's context has the envelope (``InterceptorsTransport/HTTPContext/envelope``); `false` by default.
     ///   - judges: which statuses to check, by default all except 3xx, 401 and 407.
@@ -92,7 +93,7 @@ extension Interceptor where Self == AnyInterceptor {
         codeField: HTTPField.Name,
         messageField: HTTPField.Name = "message",
         success: Envelope.Success = .flag("success"),
-        otherwise: Envelope.NonEnvelopePolicy = .fail,
+        passesOthers: Bool = false,
         limit: Int = 1 << 20,
         keepsEnvelope: Bool = false,
         judges: (@Sendable (HTTPResponse.Status) -> Bool)? = nil
@@ -102,7 +103,7 @@ extension Interceptor where Self == AnyInterceptor {
             UnwrapEnvelopeInterceptor(
                 form: .fields(EnvelopeFields(code: codeField, message: messageField, flag: flag)),
                 success: success,
-                otherwise: otherwise,
+                passesOthers: passesOthers,
                 limit: limit,
                 keepsEnvelope: keepsEnvelope,
                 judges: judges

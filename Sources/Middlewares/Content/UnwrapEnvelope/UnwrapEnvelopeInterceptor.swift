@@ -10,7 +10,7 @@ struct UnwrapEnvelopeInterceptor: PlacedInterceptor {
 
     let form: Form
     let success: Envelope.Success
-    let otherwise: Envelope.NonEnvelopePolicy
+    let passesOthers: Bool
     let limit: Int
     let keepsEnvelope: Bool
     let judges: @Sendable (HTTPResponse.Status) -> Bool
@@ -20,14 +20,14 @@ struct UnwrapEnvelopeInterceptor: PlacedInterceptor {
     init(
         form: Form,
         success: Envelope.Success,
-        otherwise: Envelope.NonEnvelopePolicy,
+        passesOthers: Bool,
         limit: Int,
         keepsEnvelope: Bool,
         judges: (@Sendable (HTTPResponse.Status) -> Bool)?
     ) {
         self.form = form
         self.success = success
-        self.otherwise = otherwise
+        self.passesOthers = passesOthers
         self.limit = limit
         self.keepsEnvelope = keepsEnvelope
         // Redirects and authentication handle the others.

@@ -42,12 +42,12 @@ struct EnvelopeAnswerTests {
         #expect(error?.response?.url == apiURL)
     }
 
-    @Test(arguments: [Envelope.NonEnvelopePolicy.fail, .pass]) func attemptsThatWereMadeAreInTheError(
-        otherwise: Envelope.NonEnvelopePolicy
+    @Test(arguments: [false, true]) func attemptsThatWereMadeAreInTheError(
+        passesOthers: Bool
     ) async throws {
         let tally = Tally()
         let chain = InterceptorChain(
-            [.unwrapEnvelope(payload: "object", otherwise: otherwise), .retry(.constant(.zero))],
+            [.unwrapEnvelope(payload: "object", passesOthers: passesOthers), .retry(.constant(.zero))],
             transport: Recorder { _ in tally.count() == 1 ? HTTPResponse(status: 503) : response(200) }
         )
         let error = await #expect(throws: EnvelopeError.self) { try await chain.get() }

@@ -18,7 +18,7 @@ extension UnwrapEnvelopeInterceptorTests {
         let error = try await error(of: body, .unwrapEnvelope(payload: "data.user", success: .payload))
         #expect(error.code == .notAnEnvelope)
         #expect(error.description.contains("The body has no value at data.user."))
-        let passing: AnyInterceptor = .unwrapEnvelope(payload: "data.user", success: .payload, otherwise: .pass)
+        let passing: AnyInterceptor = .unwrapEnvelope(payload: "data.user", success: .payload, passesOthers: true)
         #expect(try await payload(of: body, passing) == body)
     }
 }

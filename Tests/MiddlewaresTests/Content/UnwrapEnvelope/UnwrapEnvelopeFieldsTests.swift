@@ -78,7 +78,7 @@ import Testing
         let error = try await #require(throws: EnvelopeError.self) { try await send(["message": "OK"]) }
         #expect(error.code == .notAnEnvelope)
         #expect(error.message.contains("success"))
-        _ = try await send([:], through: .unwrapEnvelope(codeField: "status", otherwise: .pass))
+        _ = try await send([:], through: .unwrapEnvelope(codeField: "status", passesOthers: true))
     }
 
     @Test func headAnd204AreJudgedOnlyIfTheyHaveTheFields() async throws {

@@ -211,7 +211,7 @@ import Testing
     func whatHasNoCodeIsNoEnvelope(code: String) async throws {
         let body = "{\"object\":1,\"code\":\(code)}"
         #expect(try await error(of: body).code == .notAnEnvelope)
-        #expect(try await payload(of: body, .unwrapEnvelope(payload: "object", otherwise: .pass)) == body)
+        #expect(try await payload(of: body, .unwrapEnvelope(payload: "object", passesOthers: true)) == body)
     }
 
     @Test func aPayloadWithoutACodeIsNoEnvelope() async throws {
@@ -295,7 +295,7 @@ import Testing
         let error = try await error(of: body)
         #expect(error.code == reason)
         #expect(error.body == Data(body.utf8) && error.serverCode == nil)
-        #expect(try await payload(of: body, .unwrapEnvelope(payload: "object", otherwise: .pass)) == body)
+        #expect(try await payload(of: body, .unwrapEnvelope(payload: "object", passesOthers: true)) == body)
     }
 
     @Test func jsonNested10000DeepIsUnwrapped() async throws {
@@ -308,7 +308,7 @@ import Testing
         for count in 1..<body.utf8.count {
             let cut = String(decoding: body.utf8.prefix(count), as: UTF8.self)
             #expect(try await error(of: cut).code == .malformed)
-            #expect(try await payload(of: cut, .unwrapEnvelope(payload: "object", otherwise: .pass)) == cut)
+            #expect(try await payload(of: cut, .unwrapEnvelope(payload: "object", passesOthers: true)) == cut)
         }
     }
 
