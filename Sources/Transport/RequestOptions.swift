@@ -1,7 +1,7 @@
 /// The time limits of one call. `nil` means no limit; any duration is accepted.
 public struct Timeouts: Sendable, Hashable {
     /// From the start of the call until the connection is established. The wait for one of `CurlTransport`'s own connections
-    /// (`CurlTransport.ConnectionLimits`) doesn't count.
+    /// (`connectionsPerHost`) doesn't count.
     public var connect: Duration?
     /// The longest time without a byte sent or received, and the longest wait for one of `CurlTransport`'s own connections. Time in
     /// which a reader holds up a streamed response doesn't count.

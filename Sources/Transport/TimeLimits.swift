@@ -13,7 +13,7 @@ package struct TimeLimits {
             case .connect: "No connection was established within \(length) (timeouts.connect)."
             case .line:
                 "The request waited \(length) for one of the transport's own connections, which other requests used all the"
-                    + " time (timeouts.idle, CurlTransport.ConnectionLimits)."
+                    + " time (timeouts.idle, CurlTransport(connectionsPerHost:))."
             // Transports don't report the bytes of an incomplete head.
             case .idle: "Neither a complete head nor content was sent or received for \(length) (timeouts.idle)."
             case .pause: "The rest of the traffic, which the call doesn't need, stalled for \(length)."

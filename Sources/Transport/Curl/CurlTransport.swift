@@ -105,25 +105,6 @@ public import Foundation
 ///   no TLS session is resumed.
 /// - libcurl 7.88 keeps a core busy while an HTTP/2 server takes none of an upload. The limits of ``Timeouts`` end that.
 public final class CurlTransport: Transport {
-    /// The maximum numbers of simultaneous connections. Requests beyond a limit wait in order, for at most ``Timeouts/idle``; 0 means
-    /// no limit. Up to 100 requests at a time share an HTTP/2 connection. With ``Versions/negotiated``, the HTTP/1.1 connections
-    /// are counted separately from those that may speak HTTP/2: each limit then holds for each of the two.
-    public struct ConnectionLimits: Sendable, Hashable {
-        /// Connections to one host and port; 64 by default.
-        public var perHost: Int
-        /// Connections to all hosts together; 256 by default.
-        public var total: Int
-        /// Unused connections that are kept alive; 256 by default.
-        public var idle: Int
-
-        /// Creates limits: by default 64 connections per host, 256 in total, and 256 kept alive.
-        public init(perHost: Int = 64, total: Int = 256, idle: Int = 256) {
-            self.perHost = perHost
-            self.total = total
-            self.idle = idle
-        }
-    }
-
     /// The proxy that a transport uses.
     public struct Proxy: Sendable, Hashable {
         let url: String?
@@ -179,6 +160,13 @@ public final class CurlTransport: Transport {
         var needsFreshConnections: Bool { self == .http2PriorKnowledge && !CurlLibrary.reusesPriorKnowledge }
     }
 
+    /// The maximum numbers of simultaneous connections, as the public initializer describes them.
+    package struct ConnectionLimits: Sendable {
+        package var perHost = 64
+        package var total = 256
+        package var idle = 256
+    }
+
     /// The settings of a transport.
     package struct Configuration: Sendable {
         package var tls = TLSConfiguration.system
@@ -194,19 +182,27 @@ public final class CurlTransport: Transport {
 
     /// Creates a transport without connecting to anything. If libcurl can't be used, each call throws an error that says so.
     ///
+    /// Requests beyond a maximum of connections wait in order, for at most ``Timeouts/idle``; 0 means no maximum. Up to 100 requests at a
+    /// time share an HTTP/2 connection. With ``Versions/negotiated``, the HTTP/1.1 connections are counted separately from those
+    /// that may speak HTTP/2: each maximum then holds for each of the two.
+    ///
     /// - Parameters:
     ///   - tls: the certificates to trust, the pins, and the client identity; by default the system's trust.
     ///   - timeouts: the time limits of requests whose context sets none; the defaults of ``Timeouts``.
     ///   - versions: the versions of HTTP; by default ``Versions/negotiated``.
     ///   - proxy: the proxy; by default the environment's.
-    ///   - connectionLimits: the maximum numbers of simultaneous connections.
+    ///   - connectionsPerHost: the maximum number of connections to one host and port; 64 by default.
+    ///   - connections: the maximum number of connections to all hosts together; 256 by default.
+    ///   - idleConnections: the maximum number of unused connections that are kept alive; 256 by default.
     ///   - time: its clock measures the time limits; by default ``TimeSource/system``.
     public convenience init(
         tls: TLSConfiguration = .system,
         timeouts: Timeouts = Timeouts(),
         versions: Versions = .negotiated,
         proxy: Proxy = .environment,
-        connectionLimits: ConnectionLimits = ConnectionLimits(),
+        connectionsPerHost: Int = 64,
+        connections: Int = 256,
+        idleConnections: Int = 256,
         time: TimeSource = .system
     ) {
         self.init(
@@ -215,7 +211,7 @@ public final class CurlTransport: Transport {
                 timeouts: timeouts,
                 versions: versions,
                 proxy: proxy,
-                connectionLimits: connectionLimits,
+                connectionLimits: .init(perHost: connectionsPerHost, total: connections, idle: idleConnections),
                 time: time
             )
         )

@@ -9,7 +9,7 @@ extension NginxTLSTests {
         let fixture = try Fixture()
         try await run(fixture, listen: "ssl http2") { server in
             try Data(count: 10_000_000).write(to: server.files.appending(path: "large"))
-            let transport = CurlTransport(tls: fixture.tls, connectionLimits: .init(perHost: 1))
+            let transport = CurlTransport(tls: fixture.tls, connectionsPerHost: 1)
             var request = HTTPRequest(url: try server.url("/large", scheme: "https", host: "localhost"))
             request.context.responseBody = .streamed
             // Unread, so it uses the only connection until its end.

@@ -27,7 +27,7 @@ import Testing
     private static func transport(_ clock: ManualClock, _ timeouts: Timeouts, perHost: Int) -> CurlTransport {
         CurlTransport(
             timeouts: timeouts,
-            connectionLimits: .init(perHost: perHost),
+            connectionsPerHost: perHost,
             time: .manual(clock)
         )
     }

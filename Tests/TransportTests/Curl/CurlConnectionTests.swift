@@ -20,7 +20,10 @@ import Testing
             for await _ in gates[Int(request.path.dropFirst()) ?? 0].stream {}
             return StubAnswer.status(200, body: "ok")
         }
-        let transport = transport { $0.connectionLimits = .init(perHost: perHost, total: total) }
+        let transport = transport {
+            $0.connectionLimits.perHost = perHost
+            $0.connectionLimits.total = total
+        }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<10 {
                 let request = try makeRequest(server, "/\(index)")
@@ -48,7 +51,7 @@ import Testing
             server.on(.get, "/", .status(200, body: "ok"))
             return server
         }
-        let transport = transport { $0.connectionLimits = .init(idle: 1) }
+        let transport = transport { $0.connectionLimits.idle = 1 }
         for server in servers { _ = try await transport.send(HTTPRequest(url: server.url)) }
         // Any three of the four: libcurl closes the least recently used, but compares times only to the millisecond.
         await withTaskGroup(of: Void.self) { group in
@@ -63,7 +66,7 @@ import Testing
     @Test func eachRequestGoesToItsOwnURLOverOneConnection() async throws {
         let (server, other) = (try MockServer(), try MockServer())
         for server in [server, other] { server.on(.get, "/*") { StubAnswer.status(200, body: $0.target) } }
-        let transport = transport { $0.connectionLimits = .init(perHost: 1) }
+        let transport = transport { $0.connectionLimits.perHost = 1 }
         for path in ["/a", "/a", "/b", "/a?x=1", "/a", "/c", "/a#fragment", "/b"] {
             for server in [server, other] {
                 let response = try await transport.send(try makeRequest(server, path))

@@ -108,7 +108,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// - At the deadline the rest of the chain is cancelled and awaited, so that no work continues after the call. The call
     ///   then fails with `HTTPErrorCode.timedOut` and a message that names the limit. A late response is discarded. An
     ///   inner interceptor or transport that ignores cancellation delays the failure.
-    /// - If the call still waited for one of the transport's own connections (`CurlTransport.ConnectionLimits`), the error says so and
+    /// - If the call still waited for one of the transport's own connections (`connectionsPerHost` of a `CurlTransport`), the error says so and
     ///   is `sentNothing`. It doesn't open a circuit breaker, and a retry repeats even a POST.
     /// - The error's context holds facts noted by inner interceptors, such as a retry's attempts (``InterceptorsTransport/HTTPContext/attempts``).
     /// - Cancelling the caller's task still throws `CancellationError`.

@@ -18,7 +18,7 @@ import Testing
         }
         let transport = CurlTransport(
             timeouts: Timeouts(connect: .seconds(5), idle: .seconds(60)),
-            connectionLimits: .init(perHost: 64),
+            connectionsPerHost: 64,
             time: .manual(clock)
         )
         let (changes, failures) = (Tally(), Tally())
@@ -51,7 +51,7 @@ import Testing
             await iterator.next()
             return StubAnswer.status(200)
         }
-        let transport = CurlTransport(connectionLimits: .init(perHost: 1))
+        let transport = CurlTransport(connectionsPerHost: 1)
         let first = Task { try await transport.send(HTTPRequest(url: server.url)) }
         await server.requests(atLeast: 1)
         let time = TimeSource.manual(clock)
