@@ -20,14 +20,6 @@ extension UploadServer {
     }
 }
 
-extension InterimResponse {
-    func sent(by url: URL) -> Self {
-        var interim = self
-        interim.url = url
-        return interim
-    }
-}
-
 extension HTTPContext {
     func noteTaken(_ count: Int64) { takenBytes?(count) }
 }

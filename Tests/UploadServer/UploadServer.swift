@@ -95,8 +95,7 @@ public final class UploadServer: Transport, Sendable {
         let head = UploadStore.Head(method: request.method, path: request.url.path, fields: request.headerFields)
         let admission = store.withLock { $0.admit(head) }
         for fields in admission.interims {
-            guard let interim = InterimResponse(status: 104, headerFields: fields) else { continue }
-            request.context.interim?(interim.sent(by: request.url))
+            request.context.interim?(HTTPResponse(status: 104, headerFields: fields, url: request.url))
         }
         var content = Data()
         var isCut = false

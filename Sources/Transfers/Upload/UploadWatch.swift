@@ -82,7 +82,7 @@ final class UploadWatch: Sendable {
     }
 
     /// Takes over an interim response of the draft. One for another version of the draft doesn't count.
-    private func take(_ head: InterimResponse, to url: URL) {
+    private func take(_ head: HTTPResponse, to url: URL) {
         guard head.status == 104 else { return }
         let answer = UploadAnswer(head.status, head.headerFields, .draft)
         guard answer.hasVersion else { return }

@@ -140,7 +140,7 @@ final class CurlEngine: Sendable {
         of transfer: CurlTransfer,
         on loop: CurlLoop,
         to url: URL,
-        interim: (@Sendable (InterimResponse) -> Void)?
+        interim: (@Sendable (HTTPResponse) -> Void)?
     ) async throws -> CurlReply {
         try await withTaskCancellationHandler {
             // CurlTransfer resumes each continuation exactly once: its mutex hands the continuation to one caller only.
@@ -152,9 +152,8 @@ final class CurlEngine: Sendable {
                 if let reply { return reply }
                 for bytes in transfer.takeInterims() {
                     try Task.checkCancellation()
-                    guard var head = InterimResponse(parsing: bytes) else { continue }
-                    head.url = url
-                    interim?(head)
+                    guard let head = WireHead(parsing: bytes), head.status.isInterim else { continue }
+                    interim?(HTTPResponse(status: head.status, headerFields: head.fields, url: url))
                 }
                 reply = try await withUnsafeThrowingContinuation { transfer.setContinuation($0) }
             }
@@ -182,14 +181,6 @@ final class CurlEngine: Sendable {
         )
         response.context.setFacts(reply.timings, reply.connection, reply.trailers)
         return response
-    }
-}
-
-extension InterimResponse {
-    /// Reads a head from the wire. Returns `nil` if it has no status line, or a status that isn't interim.
-    fileprivate init?(parsing bytes: [UInt8]) {
-        guard let head = WireHead(parsing: bytes) else { return nil }
-        self.init(status: head.status, headerFields: head.fields)
     }
 }
 

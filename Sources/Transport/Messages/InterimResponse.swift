@@ -1,52 +1,15 @@
-package import Foundation
-
-/// The head of an interim response (RFC 9110 §15.2), such as `103 Early Hints` (RFC 8297). It precedes the final response.
-public struct InterimResponse: Sendable, Hashable {
-    /// The status, from 100 to 199, but never 101.
-    public let status: HTTPResponse.Status
-    /// The fields. They say nothing about the final response, which may differ.
-    public let headerFields: HTTPFields
-    /// The URL of the request that it answers, if the transport says so. It is no part of the head, so equal heads may differ in it.
-    package var url: URL?
-
-    /// Creates the head of an interim response. Returns `nil` if the status isn't one of 100 to 199, or is 101, which ends
-    /// HTTP on its connection.
-    public init?(status: HTTPResponse.Status, headerFields: HTTPFields = [:]) {
-        guard status.kind == .informational, status != 101 else { return nil }
-        self.status = status
-        self.headerFields = headerFields
-    }
-}
-
-extension InterimResponse {
-    /// Whether the statuses and the fields are equal.
-    public static func == (left: Self, right: Self) -> Bool {
-        left.status == right.status && left.headerFields == right.headerFields
-    }
-
-    /// Hashes the status and the fields.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(status)
-        hasher.combine(headerFields)
-    }
-}
-
-extension InterimResponse: CustomStringConvertible, CustomReflectable {
-    /// The status on one line.
-    public var description: String { "\(status)" }
-
-    /// The status and the fields, with sensitive values redacted.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["status": status.code, "headerFields": headerFields], displayStyle: .struct)
-    }
+extension HTTPResponse.Status {
+    /// Whether the status is that of an interim response: one of 100 to 199, but not 101, which ends HTTP on its connection.
+    package var isInterim: Bool { kind == .informational && self != 101 }
 }
 
 extension HTTPContext {
     private enum InterimKey: HTTPContextKey {
-        static var defaultValue: (@Sendable (InterimResponse) -> Void)? { nil }
+        static var defaultValue: (@Sendable (HTTPResponse) -> Void)? { nil }
     }
 
-    /// On a request: called with the head of each interim response that precedes the final one (RFC 9110 §15.2).
+    /// On a request: called with the head of each interim response that precedes the final one (RFC 9110 §15.2), such as `103 Early
+    /// Hints` (RFC 8297). Its fields say nothing about the final response.
     ///
     /// ```swift
     /// request.context.interim = { head in
@@ -63,7 +26,7 @@ extension HTTPContext {
     ///
     /// `URLSessionTransport` calls the closure on Apple's platforms, from the session's queue, and never on Linux. Treat the heads
     /// as hints: no caller can rely on them.
-    public var interim: (@Sendable (_ head: InterimResponse) -> Void)? {
+    public var interim: (@Sendable (_ head: HTTPResponse) -> Void)? {
         get { self[InterimKey.self] }
         set { self[InterimKey.self] = newValue }
     }

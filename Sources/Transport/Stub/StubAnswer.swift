@@ -38,7 +38,7 @@ public struct StubAnswer: Sendable {
     package var delay: Duration = .zero
     /// `nil` if the trailer fields aren't known.
     package var trailers: HTTPFields? = [:]
-    package var interims: [InterimResponse] = []
+    package var interims: [HTTPResponse] = []
     /// The server's treatment of its connection. A stub in memory has none, and refuses such an answer.
     package var onConnection: (any Sendable)?
 
@@ -75,7 +75,7 @@ public struct StubAnswer: Sendable {
     ///   - headers: the fields of the interim response.
     public func preceded(byInterim status: HTTPResponse.Status, headers: HTTPFields = [:]) -> Self {
         var answer = self
-        if let head = InterimResponse(status: status, headerFields: headers) { answer.interims.insert(head, at: 0) }
+        if status.isInterim { answer.interims.insert(HTTPResponse(status: status, headerFields: headers), at: 0) }
         return answer
     }
 }

@@ -215,11 +215,9 @@ extension SessionTransfer {
     /// Passes on an interim response. It doesn't count as activity, so that a server can't keep a call alive by such responses.
     func received(interim response: HTTPURLResponse) {
         guard let interim = request.context.interim, !state.withLock(\.isOver),
-            let head = try? ResponseHead(response, to: request),
-            var found = InterimResponse(status: head.status, headerFields: head.headerFields)
+            let head = try? ResponseHead(response, to: request), head.status.isInterim
         else { return }
-        found.url = request.url
-        interim(found)
+        interim(HTTPResponse(status: head.status, headerFields: head.headerFields, url: request.url))
     }
 
     /// The TLS settings refuse the server.

@@ -11,10 +11,11 @@ struct AnswerFacts: Equatable {
     let content: String
     let delay: Duration
     let trailers: HTTPFields?
-    let interims: [InterimResponse]
+    let interims: [String]
 
     init(_ answer: StubAnswer) {
-        (trailers, interims) = (answer.trailers, answer.interims)
+        trailers = answer.trailers
+        interims = answer.interims.map { "\($0.status) \($0.headerFields)" }
         status = answer.status.code
         fields = answer.headerFields
         delay = answer.delay

@@ -11,7 +11,7 @@ import Testing
     private func request(
         _ script: HTTP2Script,
         _ mode: ResponseBodyMode,
-        _ heads: Notes<InterimResponse>
+        _ heads: Notes<HTTPResponse>
     ) -> HTTPRequest {
         var request = HTTPRequest(url: script.url)
         request.context.responseBody = mode
@@ -28,7 +28,7 @@ import Testing
             .data("content"),
             .head([("x-checksum", "1"), ("x-checksum", "2"), ("set-cookie", "a=b")], endsStream: true),
         ])
-        let heads = Notes<InterimResponse>()
+        let heads = Notes<HTTPResponse>()
         let response = try await transport.send(request(script, mode, heads))
         #expect(response.context.connection?.httpVersion == .http2)
         #expect(heads.all.map(\.status.code) == [103, 102])

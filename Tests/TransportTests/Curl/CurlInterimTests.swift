@@ -8,7 +8,7 @@ import Testing
 @Suite(.againstHanging) struct CurlInterimTests {
     private let server: MockServer
     private let transport = CurlTransport()
-    private let heads = Shared<[InterimResponse]>([])
+    private let heads = Shared<[HTTPResponse]>([])
 
     init() throws { server = try MockServer() }
 

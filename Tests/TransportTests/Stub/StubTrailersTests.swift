@@ -89,7 +89,7 @@ import Testing
                 byInterim: 100
             )
         )
-        let heads = Shared<[InterimResponse]>([])
+        let heads = Shared<[HTTPResponse]>([])
         var request = try stubRequest()
         request.context.interim = { head in heads.change { $0.append(head) } }
         let call = Task { [request] in try await stub.send(request) }
