@@ -170,9 +170,9 @@ import Testing
             ]
         ])
         tls.identity = try ClientIdentity(pkcs12: archive, password: password)
-        tls.signedPins = SignedPins(
+        tls.signedPins = try SignedPins(
             url: URL(string: "https://static.example.com/pins.json")!,
-            keys: [try PinListKey(pem: builtInKey)],
+            keys: [builtInKey],
             cacheFile: cachesDirectory.appending(path: "pins.json"),
             transport: .platform()
         )

@@ -14,7 +14,7 @@ import Testing
     /// A key pair, a folder for the list, and a stub that serves the list.
     struct Fixture {
         let folder: TemporaryFolder
-        let key: PinListKey
+        let key: String
         let clock = ManualClock()
         let stub: StubTransport
 
@@ -22,7 +22,7 @@ import Testing
             folder = try TemporaryFolder()
             stub = StubTransport(time: .manual(clock))
             try await Script.signPins("keygen", kind, folder.file("key").path)
-            key = try PinListKey(Data(contentsOf: folder.file("key.pub")))
+            key = try String(contentsOf: folder.file("key.pub"), encoding: .utf8)
         }
 
         func list(serial: Int = 1, host: String = "localhost", pin: String = SignedPinsTests.pin) -> String {
@@ -44,11 +44,11 @@ import Testing
         }
 
         func pins(
-            keys: [PinListKey]? = nil,
+            keys: [String]? = nil,
             now: @escaping @Sendable () -> Date = { SignedPinsTests.today },
             report: @escaping @Sendable (TransportError) -> Void = { _ in }
         ) throws -> SignedPins {
-            SignedPins(
+            try SignedPins(
                 url: try #require(URL(string: "https://static.example.com/pins.json?v=1")),
                 keys: keys ?? [key],
                 cacheFile: folder.file("kept.json"),
@@ -246,7 +246,7 @@ extension SignedPinsTests {
             for await _ in gates { break }
             return HTTPResponse(status: 200, body: HTTPBody(list))
         }
-        let pins = SignedPins(
+        let pins = try SignedPins(
             url: try #require(URL(string: "https://static.example.com/pins.json")),
             keys: [fixture.key],
             cacheFile: nil,
@@ -267,9 +267,9 @@ extension SignedPinsTests {
 }
 
 extension SignedPinsTests.Fixture {
-    fileprivate func pinsOf(_ stub: StubTransport, key: PinListKey) throws -> SignedPins {
-        SignedPins(
-            url: try #require(URL(string: "https://static.example.com/pins.json")),
+    fileprivate func pinsOf(_ stub: StubTransport, key: String) throws -> SignedPins {
+        try SignedPins(
+            url: #require(URL(string: "https://static.example.com/pins.json")),
             keys: [key],
             cacheFile: nil,
             transport: stub,

@@ -15,8 +15,8 @@ extension SignedPinsTests {
         over transport: StubTransport,
         clock: ManualClock = ManualClock()
     ) throws -> SignedPins {
-        SignedPins(
-            url: try #require(URL(string: Self.pinsURL)),
+        try SignedPins(
+            url: #require(URL(string: Self.pinsURL)),
             keys: [fixture.key],
             cacheFile: nil,
             transport: transport,

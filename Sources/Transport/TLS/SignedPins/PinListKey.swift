@@ -1,11 +1,9 @@
-public import Foundation
+internal import Foundation
 
 /// A public key that verifies signed lists of pins: RSA of at least 2048 bits or an elliptic curve, both with SHA-256, or
 /// Ed25519.
-///
-/// `Scripts/sign-pins keygen` creates a key pair.
-public struct PinListKey: Sendable, Hashable {
-    enum Kind: Sendable, Hashable {
+struct PinListKey: Sendable {
+    enum Kind: Sendable {
         case rsa, ec, ed25519
     }
 
@@ -15,30 +13,19 @@ public struct PinListKey: Sendable, Hashable {
     /// The raw key inside the SubjectPublicKeyInfo, as Security and CryptoKit require.
     let bits: Data
 
-    /// Creates a key from PEM (`PUBLIC KEY`) or DER.
-    ///
-    /// - Throws: ``TransportError`` with ``HTTPErrorCode/invalidPublicKey``.
-    public init(_ content: Data) throws {
-        let der: Data?
-        if PEM.isText(content) {
-            let blocks = PEM.blocks(content) ?? []
-            der = blocks.count == 1 && blocks[0].label == "PUBLIC KEY" ? blocks[0].der : nil
-        } else {
-            der = content
-        }
-        guard let der, let (kind, bits) = Self.parse([UInt8](der)) else {
-            throw Self.invalid("The content is no public key of RSA, an elliptic curve or Ed25519, in PEM or DER.")
+    /// Parses PEM with one block, `PUBLIC KEY`.
+    init(pem: String) throws {
+        let blocks = PEM.blocks(Data(pem.utf8)) ?? []
+        guard blocks.count == 1, blocks[0].label == "PUBLIC KEY",
+            let (kind, bits) = Self.parse([UInt8](blocks[0].der))
+        else {
+            throw Self.invalid("The text is no public key of RSA, an elliptic curve or Ed25519, in PEM.")
         }
         self.kind = kind
-        self.der = der
+        der = blocks[0].der
         self.bits = Data(bits)
         try checkUsable()
     }
-
-    /// Creates a key from PEM.
-    ///
-    /// - Throws: ``TransportError`` with ``HTTPErrorCode/invalidPublicKey``.
-    public init(pem: String) throws { try self.init(Data(pem.utf8)) }
 
     static func invalid(_ message: String) -> TransportError {
         TransportError(.invalidPublicKey, message)

@@ -4,9 +4,9 @@ internal import Synchronization
 /// Pins that are fetched when the built-in pins no longer match, and accepted because of their signature.
 ///
 /// ```swift
-/// let signed = SignedPins(
+/// let signed = try SignedPins(
 ///     url: URL(string: "https://static.example.com/pins.json")!,
-///     keys: [try PinListKey(pem: builtInKey)],
+///     keys: [builtInKey],
 ///     cacheFile: caches.appending(path: "pins.json"),
 ///     transport: .platform()
 /// )
@@ -55,7 +55,8 @@ public final class SignedPins: Sendable {
     ///
     /// - Parameters:
     ///   - url: the URL of the list.
-    ///   - keys: the accepted keys. One of them must have signed the list.
+    ///   - keys: the accepted public keys in PEM: RSA of at least 2048 bits, an elliptic curve or Ed25519. One of them must have signed
+    ///     the list, with SHA-256 or Ed25519. `Scripts/sign-pins keygen` creates a key pair.
     ///   - file: the file that keeps the last accepted list across runs. Without it, an older list would be accepted after a
     ///     restart. A file that no key has signed is ignored.
     ///   - transport: the transport that fetches the list.
@@ -63,15 +64,17 @@ public final class SignedPins: Sendable {
     ///   - time: measures `minimumInterval`; its wall clock decides whether the list has expired.
     ///   - report: called after each fetch that fails, also when the call that needed the list fails for it. Does nothing by
     ///     default.
+    /// - Throws: ``TransportError`` with ``HTTPErrorCode/invalidPublicKey``.
     public init(
         url: URL,
-        keys: [PinListKey],
+        keys: [String],
         cacheFile file: URL?,
         transport: any Transport,
         minimumInterval: Duration = .seconds(60),
         time: TimeSource = .system,
         report: @escaping @Sendable (TransportError) -> Void = { _ in }
-    ) {
+    ) throws {
+        let keys = try keys.map(PinListKey.init)
         self.url = url
         self.report = report
         signatureURL = Self.signatureURL(of: url)
