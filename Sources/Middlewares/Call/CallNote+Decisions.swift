@@ -1,41 +1,14 @@
-public import InterceptorsCore
+internal import InterceptorsCore
 
 // The notes of this module's interceptors. The names of decisions are part of what a journal's readers rely on.
 extension CallNote {
-    /// Why an interceptor decided as it did: the outcome of an attempt.
-    public struct Cause: Sendable, CustomStringConvertible {
-        /// The cause as part of a sentence, such as `the status was 503`.
-        public let description: String
-
-        /// The status of a response.
-        public static func status(_ status: HTTPResponse.Status) -> Self {
-            Self(description: "the status was \(status.code)")
-        }
-
-        /// An error, named by its type and code.
-        public static func error(_ error: any Error) -> Self {
-            let name = (error as? any HTTPError)?.qualifiedCode ?? "\(type(of: error))"
-            return Self(description: "it failed with \(name)")
-        }
-
-        static let expired = Self(description: "it has expired")
-        static let missing = Self(description: "there is none yet")
-
-        /// The status of an outcome, or its error if there is no response.
-        static func outcome(_ outcome: Result<HTTPResponse, any Error>) -> Self {
-            if let response = outcome.answered { return .status(response.status) }
-            if case .failure(let failure) = outcome { return .error(failure) }
-            return Self(description: "its outcome was refused")
-        }
-    }
-
     /// The request is sent again after a wait.
-    public static func retry(after wait: Duration, _ cause: Cause) -> Self {
+    static func retry(after wait: Duration, _ cause: String) -> Self {
         Self("retry", wait > .zero ? "again after \(wait.logged), because \(cause)" : "again at once, because \(cause)")
     }
 
     /// The request isn't sent again, although its outcome was worth another attempt.
-    public static func notRetried(_ stop: RetryStop, _ cause: Cause) -> Self {
+    static func notRetried(_ stop: RetryStop, _ cause: String) -> Self {
         let reason: String =
             switch stop {
             case .attemptsUsedUp: "the attempts are used up"
@@ -50,13 +23,13 @@ extension CallNote {
         return Self("notRetried", "\(cause), and \(reason)")
     }
 
-    static func notWorthRetrying(_ cause: Cause) -> Self {
+    static func notWorthRetrying(_ cause: String) -> Self {
         Self("notRetried", "\(cause), which the policy doesn't repeat")
     }
 
     // MARK: Credentials
 
-    static func refresh(_ cause: Cause, isJoined: Bool) -> Self {
+    static func refresh(_ cause: String, isJoined: Bool) -> Self {
         Self(
             isJoined ? "refreshJoined" : "refreshBegun",
             isJoined ? "waits for the running refresh, because \(cause)" : "renews the credential, because \(cause)"
@@ -69,8 +42,8 @@ extension CallNote {
 
     static func tokenWithheld(_ reason: String) -> Self { Self("tokenWithheld", reason) }
 
-    static func challengeAnswered(_ cause: Cause) -> Self {
-        Self("challengeAnswered", "sends the request again with a password, because \(cause)")
+    static func challengeAnswered(_ status: HTTPResponse.Status) -> Self {
+        Self("challengeAnswered", "sends the request again with a password, because the status was \(status.code)")
     }
 
     static func challengeUnanswered(_ reason: String) -> Self { Self("challengeUnanswered", reason) }
@@ -160,6 +133,13 @@ extension CallNote {
 }
 
 extension Result where Success == HTTPResponse, Failure == any Error {
+    /// Why an interceptor decided as it did, as part of a sentence: the status of an outcome, or its error if there is no response.
+    var cause: String {
+        if let response = answered { return "the status was \(response.status.code)" }
+        guard case .failure(let error) = self else { return "its outcome was refused" }
+        return "it failed with \((error as? any HTTPError)?.qualifiedCode ?? "\(type(of: error))")"
+    }
+
     /// Whether it is an error, or a response with a status of 400 or more.
     var isFailure: Bool {
         switch self {

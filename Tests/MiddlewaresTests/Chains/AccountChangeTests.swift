@@ -81,7 +81,7 @@ import Testing
         let store = MemoryCacheStore()
         #expect(try await get(tokenChain(tokens, store)).contains("Ada"))
         let request = HTTPRequest(url: apiURL)
-        _ = try await tokens.value(rejecting: tokens.generation, for: request, because: .expired)
+        _ = try await tokens.value(rejecting: tokens.generation, for: request, because: "it has expired")
         #expect(tokens.current?.account == "ada" && tokens.current?.value == "Ada 2")
         #expect(try await get(tokenChain(tokens, store)).contains("Ada"))
         #expect(server.requests.count == 1)

@@ -67,7 +67,7 @@ extension TokenStore {
     func value(
         rejecting rejected: CredentialGeneration?,
         for request: HTTPRequest,
-        because cause: CallNote.Cause
+        because cause: String
     ) async throws -> Credential<HeldToken> {
         try Task.checkCancellation()
         let (client, waiter) = (request.context.client, Waiter<Flights.Outcome>())

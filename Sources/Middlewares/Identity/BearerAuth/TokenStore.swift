@@ -276,10 +276,11 @@ extension TokenStore {
         let (current, isRefreshing, isClosed) = flights.withLock { ($0.current, $0.flight != nil, $0.isClosed) }
         // The cache looks up the response under the current token, even an expired one; a refresh would send a request.
         if request.context.sendingForbidden != nil { return current }
-        if isRefreshing { return try await value(rejecting: nil, for: request, because: .expired) }
+        if isRefreshing { return try await value(rejecting: nil, for: request, because: "it has expired") }
         let isMissing = current.value.token == nil && options.fetchesFirstToken && !isClosed
         guard isMissing || current.value.isDue(at: now()) else { return current }
-        return try await value(rejecting: current.generation, for: request, because: isMissing ? .missing : .expired)
+        let cause = isMissing ? "there is none yet" : "it has expired"
+        return try await value(rejecting: current.generation, for: request, because: cause)
     }
 }
 

@@ -49,7 +49,7 @@ struct PasswordAuthInterceptor: PlacedInterceptor {
                 return explained(response, reason, request)
             }
             answersLeft -= 1
-            request.note(.challengeAnswered(.status(response.status)))
+            request.note(.challengeAnswered(response.status))
             response.body.discard()
             guard request.body.isReadable else { throw Self.bodyUsedUp(request) }
             request.context.callShape.willResend?()

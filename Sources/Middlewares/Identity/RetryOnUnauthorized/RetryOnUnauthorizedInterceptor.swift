@@ -22,7 +22,7 @@ struct RetryOnUnauthorizedInterceptor: PlacedInterceptor {
             return try answer.get()
         }
         answer.answered?.body.discard()
-        let renewed = try await tokens.value(rejecting: rejected, for: copy request, because: .outcome(answer))
+        let renewed = try await tokens.value(rejecting: rejected, for: copy request, because: answer.cause)
         if tokens.isForLogIns { record.note(renewed.generation) }
         guard request.body.isReadable else {
             throw TransportError(

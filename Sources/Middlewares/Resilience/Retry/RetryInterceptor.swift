@@ -53,15 +53,15 @@ struct RetryInterceptor: PlacedInterceptor {
         }
         switch decision(after: number, answer, to: request) {
         case .accept:
-            if answer.isFailure { request.note(.notWorthRetrying(.outcome(answer))) }
+            if answer.isFailure { request.note(.notWorthRetrying(answer.cause)) }
             if !attempts.isEmpty { attempts.append(RetryAttempt(number: number, answer: answer)) }
             return nil
         case .stop(let reason):
-            request.note(.notRetried(reason, .outcome(answer)))
+            request.note(.notRetried(reason, answer.cause))
             attempts.append(RetryAttempt(number: number, answer: answer, stop: reason))
             return nil
         case .retry(let wait):
-            request.note(.retry(after: wait, .outcome(answer)))
+            request.note(.retry(after: wait, answer.cause))
             answer.answered?.body.discard()
             attempts.append(RetryAttempt(number: number, answer: answer, wait: wait))
             return wait

@@ -31,7 +31,7 @@ import Testing
         )
         held.value = tokens
         let request = HTTPRequest(url: apiURL)
-        _ = try await tokens.value(rejecting: tokens.generation, for: request, because: .expired)
+        _ = try await tokens.value(rejecting: tokens.generation, for: request, because: "it has expired")
         await signedOut.opened()
         await tokens.waitUntilPersisted()
         #expect(persisted.value == ["new", "none"])
