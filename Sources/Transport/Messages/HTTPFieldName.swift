@@ -25,24 +25,13 @@ extension HTTPField {
 
         package init(unchecked name: String) {
             rawName = name
-            (foldedHash, isValid) = Self.inspect(name.utf8)
-        }
-
-        /// Creates a name from a text and its bytes, which the caller already has.
-        init(_ name: String, spelled bytes: UnsafeBufferPointer<UInt8>) {
-            rawName = name
-            (foldedHash, isValid) = Self.inspect(bytes)
-        }
-
-        @inline(__always)
-        private static func inspect(_ bytes: some Collection<UInt8>) -> (foldedHash: UInt32, isToken: Bool) {
             var hash: UInt32 = 2_166_136_261
-            var isToken = !bytes.isEmpty
-            for byte in bytes {
+            var isToken = !name.isEmpty
+            for byte in name.utf8 {
                 isToken = isToken && ASCII.isToken(byte)
                 hash = (hash ^ UInt32(ASCII.lowercased(byte))) &* 16_777_619
             }
-            return (hash, isToken)
+            (foldedHash, isValid) = (hash, isToken)
         }
     }
 }

@@ -82,21 +82,14 @@ struct WireHead {
         guard let colon = index(of: UInt8(ascii: ":"), in: line) else { return nil }
         // If the whole line is printable ASCII, its parts needn't be checked again.
         let isPlain = PrintableText.isPlain(line)
-        let name = part(line, 0, colon)
+        let name = text(part(line, 0, colon), isPlain).text
         let value = text(trimmed(part(line, colon + 1, line.count)), isPlain)
         return HTTPField(
-            name: self.name(name, isPlain),
+            name: HTTPField.Name(unchecked: name),
             trimmed: value.text,
             hasControl: value.hasControl,
             isTranscoded: value.isTranscoded
         )
-    }
-
-    private static func name(_ bytes: Bytes, _ isPlain: Bool) -> HTTPField.Name {
-        if let known = KnownFieldNames.shared.name(spelled: bytes) { return known }
-        let name = text(bytes, isPlain).text
-        // If some bytes aren't printable ASCII, the name's UTF-8 bytes may differ from those on the wire.
-        return isPlain ? HTTPField.Name(name, spelled: bytes) : HTTPField.Name(unchecked: name)
     }
 
     private static func status(_ line: Bytes) -> HTTPResponse.Status? {
