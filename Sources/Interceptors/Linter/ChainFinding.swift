@@ -97,7 +97,7 @@ extension ChainRule {
     public static let limitOutsideCoalescing = Self(rawValue: "limitOutsideCoalescing")
     /// A limit on concurrent requests is outside the renewal of a credential.
     public static let permitHeldDuringRenewal = Self(rawValue: "permitHeldDuringRenewal")
-    /// A timeout can never act, because of another one.
+    /// A timeout can never act, because an outer one is as short or shorter.
     public static let timeoutNeverActs = Self(rawValue: "timeoutNeverActs")
 }
 
@@ -125,8 +125,6 @@ extension ChainRule {
     public static let redirectsNotFollowed = Self(rawValue: "redirectsNotFollowed")
     /// An element does nothing with its settings.
     public static let noEffect = Self(rawValue: "noEffect")
-    /// An acknowledgement of a rule that the element doesn't break.
-    public static let needlessAcknowledgement = Self(rawValue: "needlessAcknowledgement")
     /// An element is not where its ``PlacedInterceptor/placement`` wishes it.
     public static let placement = Self(rawValue: "placement")
     /// A request asks for something that no element does, such as a `cacheMode` without a cache. Debug builds report this once

@@ -34,7 +34,7 @@ extension InterceptorChain: CustomStringConvertible {
 
 /// The findings of all rules, and those that were acknowledged.
 private struct ChainReport: CustomStringConvertible {
-    private var chain: LintedChain
+    private let chain: LintedChain
     private(set) var findings: [ChainFinding] = []
     private var acknowledged: [String] = []
 
@@ -44,14 +44,12 @@ private struct ChainReport: CustomStringConvertible {
         var reported: Set<[Int]> = []
         for definition in ChainRuleDefinition.all {
             for match in definition.matches(self.chain) {
-                let acknowledgement = match.acknowledgement(of: definition.rule)
-                if let acknowledgement { self.chain.usedAcknowledgements.insert(acknowledgement.index) }
                 let isNew = reported.insert(match.elements.map(\.number)).inserted
                 // Another rule reports the pair already, with the harm.
                 if definition.rule == .placement, !isNew { continue }
                 let finding = definition.finding(match)
-                if let acknowledgement {
-                    acknowledged.append("acknowledged: \(finding.message) \(acknowledgement.reason) (\(finding.rule))")
+                if let reason = match.acknowledgement(of: definition.rule) {
+                    acknowledged.append("acknowledged: \(finding.message) \(reason) (\(finding.rule))")
                 } else {
                     findings.append(finding)
                 }

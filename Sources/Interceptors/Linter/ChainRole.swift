@@ -210,7 +210,7 @@ extension ChainRole {
     }
 
     /// The element ends calls after this time; `nil` if only at deadlines that requests have.
-    package static func setsDeadline(after limit: Duration?) -> Self { setsDeadline.with { $0.limit = .some(limit) } }
+    package static func setsDeadline(after limit: Duration?) -> Self { setsDeadline.with { $0.limit = limit } }
 
     /// The element logs, with these values hidden.
     package static func logs(with redaction: Redaction) -> Self { logs.with { $0.redaction = redaction } }

@@ -68,8 +68,8 @@ extension ChainRuleDefinition {
         var inner: LintedChain.Element { elements[1] }
         var between: ArraySlice<LintedChain.Element> { chain.elements[outer.number..<(inner.number - 1)] }
 
-        /// The acknowledgement that silences the match.
-        func acknowledgement(of rule: ChainRule) -> LintedChain.Acknowledgement? {
+        /// The reason that silences the match.
+        func acknowledgement(of rule: ChainRule) -> String? {
             (culprit.map { [$0] } ?? elements).lazy.compactMap { $0.acknowledgements[rule.rawValue] }.first
         }
 

@@ -34,8 +34,10 @@ extension ChainRuleDefinition {
             match.fault.remedy = ".circuitBreaker(.consecutiveFailures(\(2 * attempts)))"
             return failures <= attempts
         },
-        "innerNeverActs": innerNeverActs,
-        "outerNeverActs": outerNeverActs,
+        "innerNeverActs": { match in
+            guard let outer = match.outer.limit, let inner = match.inner.limit else { return false }
+            return inner >= outer && match.inner.parts.starts(with: match.outer.parts)
+        },
         "rejectsRead": { $0.rejects($0.outer.readStatuses) },
         // The plain form lets a 304 pass that the cache asked for.
         "rejectsStored": { $0.inner.rejectedStatuses?.contains(304) != true && $0.rejects([304, 404]) },
@@ -81,15 +83,6 @@ extension ChainRuleDefinition {
                         return match
                     }
                 }
-            }
-        },
-        "needlessAcknowledgements": { chain, fault in
-            chain.acknowledgements.filter { !chain.usedAcknowledgements.contains($0.index) }.map { needless in
-                let elements = chain.elements.dropFirst(needless.element - 1).prefix(1)
-                var match = Match(chain: chain, elements: Array(elements), fault: fault, detail: needless.rule)
-                let label = elements.isEmpty ? "An empty part" : "#1"
-                match.fault.message = "\(label) acknowledges *, which it doesn't break."
-                return match
             }
         },
     ]
@@ -157,43 +150,6 @@ extension ChainRuleDefinition {
             if isSure { return false }
         }
         return false
-    }
-
-    /// Whether the inner one of two timeouts can never end a call, because the outer one ends it before.
-    @Sendable private static func innerNeverActs(_ match: inout Match) -> Bool {
-        let (outer, inner) = (match.outer, match.inner)
-        guard let first = outer.limit, let second = inner.limit, inner.parts.starts(with: outer.parts) else {
-            return false
-        }
-        guard let innerLimit = second else {
-            // Without a limit, an element enforces the deadlines of requests, and the outer one does so already.
-            match.fault.message = "#2 has no limit, and #1 already acts at the deadlines of requests."
-            match.fault.harm = "The inner element has no effect."
-            return true
-        }
-        guard let outerLimit = first, innerLimit >= outerLimit else { return false }
-        match.fault.message = "#2 never acts: \(innerLimit) isn't below the \(outerLimit) of #1."
-        if innerLimit > outerLimit {
-            let order = "[.timeout(\(innerLimit.code)), …, .timeout(\(outerLimit.code))]"
-            match.fault.remedy = "\(order), the longer limit outside"
-        }
-        if !match.between.contains(where: { $0.has(.resends) }) {
-            match.fault.harm = "The inner limit has no effect: the outer one ends each call first."
-        }
-        return true
-    }
-
-    /// Whether the outer one of two timeouts can never end a call: nothing between them takes time, and the inner one is shorter.
-    @Sendable private static func outerNeverActs(_ match: inout Match) -> Bool {
-        guard let outerLimit = match.outer.limit ?? nil, let innerLimit = match.inner.limit ?? nil else { return false }
-        match.detail = "\(outerLimit)"
-        match.fault.message = "#1 never acts: #2 ends each call after \(innerLimit)."
-        let slow: [ChainRole] = [
-            .resends, .waits, .limits, .shares, .supersedes, .mayAddCredentials, .awaitsRenewal, .signs,
-            .changesResponse, .judges,
-        ]
-        return innerLimit < outerLimit && match.outer.parts.starts(with: match.inner.parts)
-            && match.between.allSatisfy { $0.isJudged && !slow.contains(where: $0.has) }
     }
 }
 

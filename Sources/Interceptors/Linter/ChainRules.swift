@@ -129,10 +129,8 @@ extension ChainRuleDefinition {
 
         doubtful timeoutNeverActs order setsDeadline > setsDeadline if innerNeverActs
         harm An attempt that hangs uses up the whole call's time, so it is never retried.
-        write the chain without #2
-        order setsDeadline > setsDeadline if outerNeverActs
-        harm The outer limit of * has no effect: nothing between the two takes time.
-        write the chain without #1
+        says #2 never acts, because its limit isn't below that of #1.
+        write [<2>, …, <1>], the longer limit outside
 
         broken statusJudgedTooEarly order readsStatus > judges if rejectsRead
         harm A 302 or a 401 becomes an error first: the redirect isn't followed, the password isn't sent.
@@ -182,9 +180,5 @@ extension ChainRuleDefinition {
 
         doubtful placement find unfulfilledWishes
         harm The interceptor's author says where it belongs, and the finding repeats the author's reason.
-
-        note needlessAcknowledgement find needlessAcknowledgements
-        harm The reason explains nothing, and hides the finding when the order becomes wrong.
-        write it without .acknowledged(.*, …)
         """
 }

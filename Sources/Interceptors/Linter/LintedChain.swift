@@ -9,20 +9,7 @@ struct LintedChain {
         let origins: Set<Origin>?
     }
 
-    /// A reason for breaking a rule, which is for an element or for all elements of a part.
-    struct Acknowledgement: Hashable {
-        /// The position among the chain's acknowledgements.
-        let index: Int
-        let rule: String
-        let reason: String
-        /// The position of the element, or of the part's first element.
-        let element: Int
-    }
-
     private(set) var elements: [Element] = []
-    private(set) var acknowledgements: [Acknowledgement] = []
-    /// The positions of those that a fault needs.
-    var usedAcknowledgements: Set<Int> = []
     /// The name of the innermost transport.
     private(set) var transport = ""
     private var partCount = 0
@@ -37,17 +24,11 @@ struct LintedChain {
         transport = "\(type(of: chain.transport))"
     }
 
-    private mutating func add(_ interceptor: any Interceptor, in parts: [Part], _ outer: [String: Acknowledgement]) {
-        var (parts, reasons) = (parts, outer)
-        let own = (interceptor as? AnyInterceptor)?.acknowledgements ?? [:]
-        let number = elements.count + 1
-        for (rule, reason) in own.sorted(by: { $0.key < $1.key }) {
-            let index = acknowledgements.count
-            acknowledgements.append(Acknowledgement(index: index, rule: rule, reason: reason, element: number))
-            reasons[rule] = acknowledgements[index]
-        }
+    private mutating func add(_ interceptor: any Interceptor, in parts: [Part], _ outer: [String: String]) {
+        var parts = parts
+        let reasons = outer.merging((interceptor as? AnyInterceptor)?.acknowledgements ?? [:]) { $1 }
         guard let group = interceptor.unwrapped as? InterceptorGroup else {
-            return elements.append(Element(interceptor.unwrapped, number: number, parts: parts, reasons))
+            return elements.append(Element(interceptor.unwrapped, number: elements.count + 1, parts: parts, reasons))
         }
         if let condition = group.condition {
             partCount += 1
@@ -72,10 +53,10 @@ extension LintedChain {
         /// The conditional parts that contain the element, outermost first.
         let parts: [Part]
         /// The reasons for breaking rules, by the rule's name.
-        let acknowledgements: [String: Acknowledgement]
+        let acknowledgements: [String: String]
         private let isClosure: Bool
 
-        init(_ base: any Interceptor, number: Int, parts: [Part], _ acknowledgements: [String: Acknowledgement]) {
+        init(_ base: any Interceptor, number: Int, parts: [Part], _ acknowledgements: [String: String]) {
             self.number = number
             let placed = base as? any PlacedInterceptor
             (placement, isJudged) = (Placement(placed?.placement ?? []), placed != nil)

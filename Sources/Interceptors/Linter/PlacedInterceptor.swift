@@ -29,8 +29,8 @@ package struct Placement: Sendable {
     var origins: Set<Origin>?
     /// Whether each request to these origins gets the credential.
     var isConstant = false
-    /// The limit of an element that sets a deadline. Without a limit, the inner `nil`, it enforces the deadlines of requests.
-    var limit: Duration??
+    /// The limit of an element that sets a deadline. Without a limit, it enforces the deadlines of requests.
+    var limit: Duration?
     /// The reason why the element does nothing, and a setting with which it does something.
     var idleness: (reason: String, remedy: String)?
     /// The fields that carry the element's credentials.

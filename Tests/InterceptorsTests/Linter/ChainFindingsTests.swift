@@ -188,22 +188,6 @@ import Testing
         #expect(Set(both.acknowledgements.keys) == ["contentChangedAfterSigning", "retryInsideRetry"])
     }
 
-    @Test func anAcknowledgementThatSilencesNothingIsANote() throws {
-        func notes(_ interceptors: [any Interceptor]) -> [ChainFinding] {
-            chain(interceptors).notes.filter { $0.rule == .needlessAcknowledgement }
-        }
-        let signs: AnyInterceptor = Placed([.signs]).acknowledged(.contentChangedAfterSigning, "…")
-        let note = try #require(notes([Placed([.compresses]), signs]).first)
-        #expect(note.message == "Placed (2) acknowledges contentChangedAfterSigning, which it doesn't break.")
-        #expect(notes([signs, Placed([.compresses])]) == [])
-        // One for two elements, of which one breaks the rule.
-        let group: AnyInterceptor = .group([Placed([.signs]), Placed([])])
-        #expect(notes([group.acknowledged(.contentChangedAfterSigning, "…"), Placed([.compresses])]) == [])
-        #expect(notes([group.acknowledged(.retryInsideRetry, "…")]).map(\.elements) == [["Placed"]])
-        #expect(notes([AnyInterceptor.group([]).acknowledged(.placement, "…")]).map(\.elements) == [[]])
-        #expect(notes([signs.acknowledged(.retryInsideRetry, "…"), Placed([.compresses])]).count == 1)
-    }
-
     @Test func aClosureMayDeclareItsPlace() throws {
         func closure(_ placement: [ChainRole]) -> AnyInterceptor {
             .intercept("check", placement: placement) { request, next in try await next(request) }

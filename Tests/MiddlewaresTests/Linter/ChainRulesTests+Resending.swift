@@ -129,24 +129,6 @@ extension ChainRulesTests {
         Case(
             .timeoutNeverActs,
             .doubtful,
-            wrong: [.timeout(.seconds(30)), .headers([:]), .timeout(.seconds(10))],
-            right: [.timeout(.seconds(30)), .when(.matching { $0.method == .get }, [.timeout(.seconds(10))])]
-        ),
-        Case(
-            .timeoutNeverActs,
-            .doubtful,
-            wrong: [.timeout(.seconds(1)), .timeout()],
-            right: [.timeout(), .timeout(.seconds(1))]
-        ),
-        Case(
-            .timeoutNeverActs,
-            .doubtful,
-            wrong: [.timeout(.seconds(30)), .metrics { _ in }, .timeout(.seconds(10))],
-            right: [.timeout(.seconds(30)), sign, .timeout(.seconds(10))]
-        ),
-        Case(
-            .timeoutNeverActs,
-            .doubtful,
             wrong: [.timeout(.seconds(10)), .timeout(.seconds(10))],
             right: [.timeout(.seconds(30)), .validateStatus(), .timeout(.seconds(10))]
         ),

@@ -21,12 +21,6 @@ extension ChainRulesTests {
             right: [.retry(), .waitForNetwork(upTo: minute, monitor: NetworkPathMonitor())]
         ),
         Case(
-            .needlessAcknowledgement,
-            .note,
-            wrong: [.followRedirects(), .cookies().acknowledged(.cookiesOutsideRedirects, "no log-in redirects")],
-            right: [.cookies().acknowledged(.cookiesOutsideRedirects, "no log-in redirects"), .followRedirects()]
-        ),
-        Case(
             .statusJudgedTooEarly,
             .broken,
             wrong: [.followRedirects(), .validateStatus()],
