@@ -9,9 +9,6 @@ struct GatheredBody: ~Copyable {
     /// The number of bytes buffered.
     private(set) var count = 0
 
-    /// The number of bytes whose memory pages are known to be present.
-    private var populated = 0
-
     // No machine has this much memory, and a sanitizer ends the process for requesting it.
     private static let tooMuch = 1 << 40
 
@@ -25,7 +22,6 @@ struct GatheredBody: ~Copyable {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return true }
         let (needed, isTooMuch) = count.addingReportingOverflow(bytes.count)
         guard !isTooMuch, needed <= capacity || grow(to: needed), let memory else { return false }
-        if capacity > Self.fresh, needed > populated { populate(upTo: needed) }
         (memory + count).copyMemory(from: start, byteCount: bytes.count)
         count = needed
         return true
@@ -38,21 +34,8 @@ struct GatheredBody: ~Copyable {
         if capacity - count > count / 8 { _ = resize(to: count) }
         guard let memory else { return Data() }
         let data = Data(bytesNoCopy: memory, count: count, deallocator: .free)
-        (self.memory, capacity, count, populated) = (nil, 0, 0, 0)
+        (self.memory, capacity, count) = (nil, 0, 0)
         return data
-    }
-
-    // The C library recycles at most 32 MB; it requests larger blocks from the system, which has to clear their pages.
-    private static let fresh = 32 << 20
-
-    /// Requests pages a megabyte at a time, ahead of the writes, because a page fault for each page takes longer.
-    private mutating func populate(upTo needed: Int) {
-        guard let memory else { return }
-        let page = sysconf(Int32(_SC_PAGESIZE))
-        let start = (Int(bitPattern: memory) + max(populated, count)) / page * page
-        populated = min(capacity, needed + (1 << 20))
-        // 23 is MADV_POPULATE_WRITE, of Linux 5.14. On an older kernel the call fails, and pages come one by one as usual.
-        _ = madvise(UnsafeMutableRawPointer(bitPattern: start), Int(bitPattern: memory) + populated - start, 23)
     }
 
     /// Doubles the capacity, but the first piece, which is often the only one, gets exactly the memory it needs.
