@@ -75,8 +75,7 @@ public struct HTTPTrailers: Sendable {
     // of RFC 7230 §4.1.2, which names the groups that RFC 9110 §6.5.1 refers to.
     private static let forbidden: Set<HTTPField.Name> = [
         "Connection", "Content-Length", "Keep-Alive", "Proxy-Connection", "TE", "Trailer", "Transfer-Encoding",
-        "Upgrade",
-        "Host",
+        "Upgrade", "Host",
         "Cache-Control", "Expect", "If-Match", "If-Modified-Since", "If-None-Match", "If-Range", "If-Unmodified-Since",
         "Max-Forwards", "Pragma", "Range",
         "Authorization", "Cookie", "Proxy-Authenticate", "Proxy-Authorization", "Set-Cookie", "WWW-Authenticate",
