@@ -10,16 +10,12 @@ struct CircuitBreakerInterceptor: PlacedInterceptor {
         probes: Int = 1,
         failures: OutcomeCondition = .hostFailure,
         time: TimeSource = .system,
-        onChange: @escaping @Sendable (_ origin: Origin, _ old: CircuitState, _ new: CircuitState) -> Void = {
-            _,
-            _,
-            _ in
-        }
+        onChange: (@Sendable (_ origin: Origin, _ old: CircuitState, _ new: CircuitState) -> Void)? = nil
     ) {
         let openFor = min(max(.zero, openFor), Stopwatch.farthest)
         let rules = Circuit.Rules(trip: trip, openFor: openFor, probes: max(1, probes))
         self.trip = trip
-        breaker = CircuitBreaker(rules, clock: time.clock, onChange: onChange)
+        breaker = CircuitBreaker(rules, clock: time.clock, onChange: onChange ?? { _, _, _ in })
         self.failures = failures
     }
 
@@ -107,11 +103,7 @@ extension Interceptor where Self == AnyInterceptor {
         probes: Int = 1,
         failures: OutcomeCondition = .hostFailure,
         time: TimeSource = .system,
-        onChange: @escaping @Sendable (_ origin: Origin, _ old: CircuitState, _ new: CircuitState) -> Void = {
-            _,
-            _,
-            _ in
-        }
+        onChange: (@Sendable (_ origin: Origin, _ old: CircuitState, _ new: CircuitState) -> Void)? = nil
     ) -> Self {
         Self(
             CircuitBreakerInterceptor(
