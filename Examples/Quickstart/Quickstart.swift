@@ -96,7 +96,7 @@ struct Quickstart {
         let origins = Set([Origin(baseURL)].compactMap(\.self))
         let tokens = TokenStore(TokenStore.Token("stale-token"), origins: origins) { _ in
             struct Reply: Decodable, Sendable { let token: String }
-            let reply: Reply = try await Client(baseURL: baseURL, journal: journal).post("/token")
+            let reply: Reply = try await Client(baseURL: baseURL, observer: journal).post("/token")
             return TokenStore.Token(reply.token)
         }
         return Client(
@@ -110,7 +110,7 @@ struct Quickstart {
                 .bearerAuth(tokens),
                 .retry(3),
             ],
-            journal: journal
+            observer: journal
         )
     }
 
@@ -124,7 +124,7 @@ struct Quickstart {
                 .followRedirects(),
                 .retry(3),
             ],
-            journal: journal
+            observer: journal
         )
         let response = try await client.send(HTTPRequest(string: address))
         let body = try await response.body.collect(upTo: 64 << 20)

@@ -53,7 +53,7 @@ extension Client {
             baseURL: baseURL,
             interceptors: interceptors,
             transport: transport,
-            journal: ArchiveTrait.journal
+            observer: ArchiveTrait.journal
         )
     }
 
@@ -76,7 +76,7 @@ extension Client {
 
 extension InterceptorChain {
     init(_ interceptors: [any Interceptor], transport: any Transport) {
-        self.init(interceptors, transport: transport, journal: ArchiveTrait.journal)
+        self.init(interceptors, transport: transport, observer: ArchiveTrait.journal)
     }
 }
 #endif

@@ -40,7 +40,7 @@ import Testing
                 .bearerAuth(tokens),
                 .logging(.body, to: LogSink { [log] entry in log.add(entry) }),
             ],
-            journal: ArchiveTrait.journal
+            observer: ArchiveTrait.journal
         )
     }
 

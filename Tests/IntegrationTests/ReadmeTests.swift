@@ -21,7 +21,7 @@ import Testing
             baseURL: URL(string: "https://api.example.com"),
             interceptors: .standard(tokens),
             transport: transport,
-            journal: ArchiveTrait.journal
+            observer: ArchiveTrait.journal
         )
     }
 

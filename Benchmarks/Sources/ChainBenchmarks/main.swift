@@ -85,7 +85,7 @@ func compareAppending() async throws {
 func compareJournal() async throws {
     let passes: [any Interceptor] = Array(repeating: Pass(), count: 20)
     let off = InterceptorChain(passes, transport: canned)
-    let on = InterceptorChain(passes, transport: canned, journal: Journal())
+    let on = InterceptorChain(passes, transport: canned, observer: Journal())
     let costs = try await compare(
         "20 pass-through interceptors with a journal",
         repetitions: 5_000,
@@ -101,7 +101,7 @@ func compareJournal() async throws {
     let chain = InterceptorChain(
         realistic.named.map(\.interceptor),
         transport: Canned(response: realistic.response),
-        journal: journal
+        observer: journal
     )
     // The first thousand fill the cache's store.
     for _ in 0..<1_000 { _ = try await chain.send(HTTPRequest(url: url)) }

@@ -15,7 +15,7 @@ extension Journal {
     /// such as the size of a head, the archive has HAR's value for "unknown".
     ///
     /// The archive of a thousand calls takes about 0.1 s, so prefer a task that isn't on the main actor.
-    public func har() -> Data { HARFile(calls: calls, isRedacted: !showsSecrets).data }
+    public func har() -> Data { HARFile(calls: calls, isRedacted: redaction != nil).data }
 
     /// The calls as a page for any browser: an HTML file that needs no other file and no network.
     ///
@@ -27,5 +27,5 @@ extension Journal {
     /// the system's. If the journal shows secrets, the page says so at its top.
     ///
     /// Nothing in a call can run in the page, whatever a server sent: it has no script, and its content security policy allows none.
-    public func page() -> Data { JournalPage(calls: calls, isRedacted: !showsSecrets).data }
+    public func page() -> Data { JournalPage(calls: calls, isRedacted: redaction != nil).data }
 }

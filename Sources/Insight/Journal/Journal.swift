@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// ```swift
 /// let journal = Journal()
-/// let api = Client(baseURL: url, interceptors: chain, journal: journal)
+/// let api = Client(baseURL: url, interceptors: chain, observer: journal)
 ///
 /// let user: User = try await api.get("/users/42")
 /// print(journal.calls.last?.explained ?? "no call")
@@ -18,7 +18,7 @@ internal import Synchronization
 ///
 /// ## Secrets
 /// The journal replaces secrets when it records them, so it never holds them: in fields, URLs, bodies, errors and notes, as its
-/// `Redaction` says. ``showingSecrets(limit:byteLimit:bodyLimit:time:)`` makes a journal that keeps them.
+/// `Redaction` says. A journal with `redaction: nil` keeps them.
 ///
 /// ## Limits
 /// The journal keeps the newest calls, running ones included, up to a number and an estimated size. A call takes about a
@@ -45,42 +45,22 @@ public final class Journal: Sendable {
     private let size = Atomic<Int>(0)
     let listeners = JournalListeners()
 
-    /// Creates a journal that replaces secrets.
+    /// Creates an empty journal.
     ///
     /// - Parameters:
     ///   - limit: the maximum number of calls; 1,000 by default.
     ///   - byteLimit: the maximum size of all calls in memory, in bytes; 16 MiB by default.
     ///   - bodyLimit: the number of bytes to keep of each body in memory; 4 KiB by default. With 0, no content is kept.
-    ///   - redaction: decides which values are secrets.
+    ///   - redaction: decides which values are secrets. With `nil`, the journal keeps passwords, tokens and cookies as they are: its
+    ///     reader, and the reader of a file made from it, can act as the user.
     ///   - time: measures the steps and dates the calls.
-    public convenience init(
+    public init(
         limit: Int = 1_000,
         byteLimit: Int = 16 << 20,
         bodyLimit: Int = 4 << 10,
-        redaction: Redaction = .standard,
+        redaction: Redaction? = .standard,
         time: TimeSource = .system
     ) {
-        self.init(limit: limit, byteLimit: byteLimit, bodyLimit: bodyLimit, redactedBy: redaction, time: time)
-    }
-
-    /// Creates a journal that keeps passwords, tokens and cookies as they are. Whoever reads its calls, or a file made from them,
-    /// can act as the user.
-    ///
-    /// - Parameters:
-    ///   - limit: the maximum number of calls.
-    ///   - byteLimit: the maximum size of all calls in memory, in bytes.
-    ///   - bodyLimit: the number of bytes to keep of each body in memory.
-    ///   - time: measures the steps and dates the calls.
-    public static func showingSecrets(
-        limit: Int = 1_000,
-        byteLimit: Int = 16 << 20,
-        bodyLimit: Int = 4 << 10,
-        time: TimeSource = .system
-    ) -> Journal {
-        Journal(limit: limit, byteLimit: byteLimit, bodyLimit: bodyLimit, redactedBy: nil, time: time)
-    }
-
-    private init(limit: Int, byteLimit: Int, bodyLimit: Int, redactedBy redaction: Redaction?, time: TimeSource) {
         self.limit = max(0, limit)
         self.byteLimit = max(0, byteLimit)
         self.time = time
@@ -111,9 +91,6 @@ public final class Journal: Sendable {
 
     /// Decides which values are secrets; `nil` if the journal keeps them.
     public var redaction: Redaction? { writer.redaction }
-
-    /// Whether the journal keeps secrets as they are.
-    var showsSecrets: Bool { writer.redaction == nil }
 
     /// The number of the oldest call, or of the next call if the journal is empty.
     var oldestID: JournalCall.ID { records.withLock { $0.lastID + 1 - $0.calls.count } }
@@ -213,20 +190,6 @@ extension Journal: ChainObserver {
     public func observing(_ transport: any Transport, isFirst: Bool) -> any Transport {
         let name = JournalName(text: "\(type(of: transport))", isTransport: true, isFirst: isFirst)
         return JournalEnd(base: transport, name: name, journal: self)
-    }
-}
-
-extension InterceptorChain {
-    /// Creates a chain that records its calls in a journal.
-    ///
-    /// A transport that is itself a chain or a client, and has no journal, is recorded with its elements.
-    ///
-    /// - Parameters:
-    ///   - interceptors: the interceptors, outermost first.
-    ///   - transport: the transport that the innermost interceptor calls.
-    ///   - journal: the journal; `nil` for none.
-    public init(_ interceptors: [any Interceptor], transport: any Transport, journal: Journal?) {
-        self.init(interceptors, transport: transport, observer: journal)
     }
 }
 

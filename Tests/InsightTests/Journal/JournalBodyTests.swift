@@ -26,7 +26,7 @@ import Testing
         let chain = InterceptorChain(
             interceptors,
             transport: Streaming(chunks: chunks, discarded: discarded),
-            journal: journal
+            observer: journal
         )
         return (journal, chain, continuation, discarded)
     }
@@ -81,7 +81,7 @@ import Testing
                     HTTPResponse(status: 200, body: body)
                 }
             }
-            let chain = InterceptorChain([Pass()], transport: Returning(body: body), journal: Journal())
+            let chain = InterceptorChain([Pass()], transport: Returning(body: body), observer: Journal())
             let response = try await chain.send(HTTPRequest(string: "https://a.example/"))
             #expect(response.body.identity == body.identity)
         }
@@ -102,7 +102,7 @@ import Testing
     @Test func onlyTheBeginningOfALongBodyIsKept() async throws {
         let journal = Journal(bodyLimit: 8, redaction: .standard.showingOtherText)
         let stub = StubTransport { _ in HTTPResponse(status: 200, body: "0123456789") }
-        let chain = InterceptorChain([], transport: stub, journal: journal)
+        let chain = InterceptorChain([], transport: stub, observer: journal)
         _ = try await chain.send(HTTPRequest(string: "https://a.example/"))
         #expect(
             journal.calls[0].root?.response?.body
@@ -115,7 +115,7 @@ import Testing
         let journal = Journal()
         let fields: HTTPFields = [.contentType: "text/html"]
         let stub = StubTransport { _ in HTTPResponse(status: 200, headerFields: fields, body: "<p>") }
-        let chain = InterceptorChain([], transport: stub, journal: journal)
+        let chain = InterceptorChain([], transport: stub, observer: journal)
         _ = try await chain.send(HTTPRequest(string: "https://a.example/"))
         #expect(journal.calls[0].root?.response?.body == JournalCall.Body(isStream: false, size: 3))
     }
@@ -123,7 +123,7 @@ import Testing
     @Test func withoutALimitForBodiesOnlyTheirSizeIsKept() async throws {
         let journal = Journal(bodyLimit: 0)
         let stub = StubTransport { _ in HTTPResponse(status: 200, body: "0123456789") }
-        let chain = InterceptorChain([], transport: stub, journal: journal)
+        let chain = InterceptorChain([], transport: stub, observer: journal)
         _ = try await chain.send(HTTPRequest(string: "https://a.example/"))
         #expect(journal.calls[0].root?.response?.body == JournalCall.Body(isStream: false, size: 10))
     }

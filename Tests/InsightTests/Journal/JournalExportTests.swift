@@ -43,8 +43,8 @@ import Testing
 
     @Test(arguments: [true, false])
     func filesWithSecretsSaySo(_ isRedacted: Bool) async throws {
-        let journal = isRedacted ? Journal() : .showingSecrets()
-        let chain = InterceptorChain([], transport: StubTransport { _ in HTTPResponse(status: 204) }, journal: journal)
+        let journal = Journal(redaction: isRedacted ? .standard : nil)
+        let chain = InterceptorChain([], transport: StubTransport { _ in HTTPResponse(status: 204) }, observer: journal)
         var request = try HTTPRequest(string: "https://a.example/?access_token=s3cr3t-1")
         request.headerFields[.authorization] = "Bearer s3cr3t-2"
         request.headerFields[.cookie] = "session=s3cr3t-3"

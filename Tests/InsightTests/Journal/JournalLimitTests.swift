@@ -97,7 +97,7 @@ import Testing
             func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse { HTTPResponse(status: 503) }
         }
         let journal = Journal(byteLimit: 1 << 20)
-        let chain = InterceptorChain([Pass(), loop, Pass()], transport: Canned(), journal: journal)
+        let chain = InterceptorChain([Pass(), loop, Pass()], transport: Canned(), observer: journal)
         _ = try await chain.send(HTTPRequest(string: "https://a.example/"))
         let call = try #require(journal.calls.first)
         let numbers = call.attempts.compactMap { Int($0.request.fields.last?.value ?? "") }
@@ -142,7 +142,7 @@ import Testing
             ],
             transport: StubTransport { _ in HTTPResponse(status: 200, headerFields: ["A": "b"], body: HTTPBody(first))
             },
-            journal: journal
+            observer: journal
         )
         var request = try HTTPRequest(string: "https://a.example/")
         (request.method, request.body) = (.post, HTTPBody(first))

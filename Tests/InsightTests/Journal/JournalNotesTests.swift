@@ -74,7 +74,7 @@ import Testing
             baseURL: URL(string: "https://a.example"),
             interceptors: [asks],
             transport: stub,
-            journal: journal
+            observer: journal
         )
         try await client.delete("/")
         #expect(journal.calls.map(\.parentID) == [nil, 1])

@@ -59,7 +59,7 @@ import Testing
                 }
             ],
             transport: fixture.stub,
-            journal: fixture.journal
+            observer: fixture.journal
         )
         _ = try await keeping.send(HTTPRequest(string: "https://a.example/"))
         _ = try await fixture.chain.send(try #require(request.value))

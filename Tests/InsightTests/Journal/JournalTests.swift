@@ -46,7 +46,7 @@ struct JournalFixture {
         stub = StubTransport(answer)
         let redaction = Redaction.standard.showingOtherText
         journal = Journal(limit: limit, byteLimit: byteLimit, redaction: redaction, time: .manual(clock))
-        chain = InterceptorChain(interceptors, transport: stub, journal: journal)
+        chain = InterceptorChain(interceptors, transport: stub, observer: journal)
     }
 
     @discardableResult
@@ -222,7 +222,7 @@ struct JournalFixture {
             interceptors: [AddField()],
             transport: InterceptorChain([Pass()], transport: stub)
         )
-        let outer = Client(interceptors: [Twice()], transport: inner, journal: journal)
+        let outer = Client(interceptors: [Twice()], transport: inner, observer: journal)
         _ = try await outer.send(HTTPRequest(string: "https://a.example/"))
         let call = try #require(journal.calls.first)
         #expect(journal.calls.count == 1)
@@ -236,8 +236,8 @@ struct JournalFixture {
     @Test func aTransportWithAnotherJournalIsOneAttempt() async throws {
         let stub = StubTransport { _ in HTTPResponse(status: 204) }
         let (mine, other) = (Journal(), Journal())
-        let inner = InterceptorChain([Pass()], transport: stub, journal: other)
-        let outer = InterceptorChain([Pass()], transport: inner, journal: mine)
+        let inner = InterceptorChain([Pass()], transport: stub, observer: other)
+        let outer = InterceptorChain([Pass()], transport: inner, observer: mine)
         _ = try await outer.send(HTTPRequest(string: "https://a.example/"))
         #expect(mine.calls.first?.attempts.map(\.name) == ["InterceptorChain"])
         #expect(other.calls.first?.attempts.map(\.name) == ["StubTransport"])
@@ -247,7 +247,7 @@ struct JournalFixture {
         let stub = StubTransport { _ in HTTPResponse(status: 204) }
         let journal = Journal()
         for _ in 0..<2 {
-            let chain = InterceptorChain([], transport: stub, journal: journal)
+            let chain = InterceptorChain([], transport: stub, observer: journal)
             _ = try await chain.send(HTTPRequest(string: "https://a.example/"))
         }
         #expect(journal.calls.map(\.id) == [1, 2])
@@ -309,8 +309,8 @@ struct JournalFixture {
         }
         let journal = Journal()
         let stub = StubTransport { _ in HTTPResponse(status: 204) }
-        let inner = InterceptorChain([Twice()], transport: stub, journal: journal)
-        let outer = InterceptorChain([Pass()], transport: Router(inner: inner), journal: journal)
+        let inner = InterceptorChain([Twice()], transport: stub, observer: journal)
+        let outer = InterceptorChain([Pass()], transport: Router(inner: inner), observer: journal)
         _ = try await outer.send(HTTPRequest(string: "https://a.example/"))
         #expect(journal.calls.count == 1)
         #expect(journal.calls.first?.attempts.map(\.name) == ["StubTransport", "StubTransport"])
@@ -387,7 +387,7 @@ struct JournalFixture {
             clock.advance(by: .milliseconds(4))
             return response
         }
-        let chain = InterceptorChain([slow, Pass()], transport: stub, journal: journal)
+        let chain = InterceptorChain([slow, Pass()], transport: stub, observer: journal)
         _ = try await chain.send(HTTPRequest(string: "https://a.example/"))
         let root = try #require(journal.calls.first?.root)
         #expect(root.duration == .milliseconds(27))

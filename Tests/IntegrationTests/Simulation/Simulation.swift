@@ -87,9 +87,9 @@ struct Simulation {
             baseURL: URL(string: ScriptedTransport.hosts[0]),
             interceptors: chain.interceptors + [hold],
             transport: transport,
-            journal: journal
+            observer: journal
         )
-        let direct = Client(interceptors: [], transport: transport, journal: journal)
+        let direct = Client(interceptors: [], transport: transport, observer: journal)
         refresher.client.value = Bool.random(using: &random) ? client : direct
         let count = Int.random(in: 1...8, using: &random)
         usual = random.oneOf([0, 30, 90])

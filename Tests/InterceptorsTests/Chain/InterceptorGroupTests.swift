@@ -116,7 +116,7 @@ private struct Mark: Interceptor {
         let all = RequestCondition.matching { _ in true }
         let inner: AnyInterceptor = .when(all, [Redirect(), Mark(name: "key"), .when(all, [Mark(name: "more")])])
         let part: AnyInterceptor = .when(.origin("https://a.example"), [.group([inner]), Mark(name: "last")])
-        let chain = InterceptorChain([part], transport: stub, journal: hasJournal ? Journal() : nil)
+        let chain = InterceptorChain([part], transport: stub, observer: hasJournal ? Journal() : nil)
         _ = try await chain.send(try HTTPRequest(string: "https://a.example/"))
         #expect(stub.requests.map { $0.headerFields[values: "X-Path"] } == [["key", "more", "last"], []])
     }

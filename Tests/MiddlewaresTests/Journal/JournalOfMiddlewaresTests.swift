@@ -15,7 +15,7 @@ import Testing
     init() { journal = Journal(time: .manual(clock)) }
 
     private func client(_ interceptors: [any Interceptor]) -> Client {
-        Client(baseURL: url, interceptors: interceptors, transport: stub, journal: journal)
+        Client(baseURL: url, interceptors: interceptors, transport: stub, observer: journal)
     }
 
     /// The texts of the calls, without times of zero.

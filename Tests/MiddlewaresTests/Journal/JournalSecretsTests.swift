@@ -38,7 +38,7 @@ import Testing
         let chain = InterceptorChain(
             [noting, .validateStatus(), .followRedirects(), .retry(1)],
             transport: stub,
-            journal: journal
+            observer: journal
         )
         for request in requests { _ = try await chain.send(request) }
         await #expect(throws: (any Error).self) { try await chain.send(HTTPRequest(string: "https://a.example")) }
@@ -67,7 +67,7 @@ import Testing
         for error in errors {
             let journal = Journal()
             let stub = StubTransport { _ in throw error }
-            let chain = InterceptorChain([.retry(1)], transport: stub, journal: journal)
+            let chain = InterceptorChain([.retry(1)], transport: stub, observer: journal)
             await #expect(throws: (any Error).self) { try await chain.send(HTTPRequest(string: "https://a.example/")) }
             let call = try #require(journal.calls.first)
             #expect(call.root?.error != nil)
@@ -77,8 +77,8 @@ import Testing
 
     @Test func secretsAreShownOnlyWhenTheJournalsNameSaysSo() async throws {
         let stub = StubTransport { _ in HTTPResponse(status: 204) }
-        let journal = Journal.showingSecrets()
-        let chain = InterceptorChain([], transport: stub, journal: journal)
+        let journal = Journal(redaction: nil)
+        let chain = InterceptorChain([], transport: stub, observer: journal)
         _ = try await chain.send(HTTPRequest(string: "https://a.example/?token=\(Self.secret)"))
         #expect(journal.calls[0].explained.contains(Self.secret))
     }
@@ -86,7 +86,7 @@ import Testing
     @Test func furtherNamesAreRedacted() async throws {
         let stub = StubTransport { _ in HTTPResponse(status: 204) }
         let journal = Journal(redaction: .standard.adding(names: ["Frob"]))
-        let chain = InterceptorChain([], transport: stub, journal: journal)
+        let chain = InterceptorChain([], transport: stub, observer: journal)
         var request = try HTTPRequest(string: "https://a.example/?frob=\(Self.secret)")
         request.headerFields["X-Frob"] = Self.secret
         _ = try await chain.send(request)

@@ -67,7 +67,7 @@ import Testing
             response.body = response.body.map { Data($0.map { $0 &- 32 }) }.onEnd { _ in }.wrapped { $0.prefix(9) }
             return response
         }
-        let client = Client(baseURL: apiURL, interceptors: [upper], transport: stub, journal: Journal())
+        let client = Client(baseURL: apiURL, interceptors: [upper], transport: stub, observer: Journal())
         let response = try await client.send(request(.streamed))
         #expect(try code(response) == .trailersNotReceived)
         #expect(try await response.body.collect(upTo: 9) == Data("AB".utf8))

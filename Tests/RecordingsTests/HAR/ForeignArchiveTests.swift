@@ -96,7 +96,7 @@ import Testing
         stub.on(.get, "/long", .data(Data(repeating: 0x61, count: 100_000), contentType: "text/plain"))
         stub.on(.get, "/lost", .failure(TransportError(.connectionLost, "It ended.")))
         stub.on(.get, "/users", .json("[1]", headers: [.contentType: "application/json"]))
-        let chain = InterceptorChain([], transport: stub, journal: journal)
+        let chain = InterceptorChain([], transport: stub, observer: journal)
         _ = try await chain.send(HTTPRequest(string: "https://a.example/users?token=hush"))
         _ = try await chain.send(HTTPRequest(string: "https://a.example/long"))
         await #expect(throws: TransportError.self) {

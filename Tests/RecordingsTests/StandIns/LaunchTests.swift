@@ -206,7 +206,7 @@ import Testing
                 baseURL: url("https://a.example"),
                 interceptors: [],
                 transport: transport,
-                journal: journal
+                observer: journal
             )
             try await client.get("/a")
             return journal.calls.map(\.explained).joined()

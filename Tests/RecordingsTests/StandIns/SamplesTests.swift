@@ -37,7 +37,7 @@ private enum People: Endpoint {
 
 @Suite(.againstHanging) struct SamplesTests {
     private func client(_ transport: any Transport = .samples, journal: Journal? = nil) -> Client {
-        Client(baseURL: url("https://a.example"), interceptors: [], transport: transport, journal: journal)
+        Client(baseURL: url("https://a.example"), interceptors: [], transport: transport, observer: journal)
     }
 
     @Test func endpointIsAnsweredByItsSample() async throws {

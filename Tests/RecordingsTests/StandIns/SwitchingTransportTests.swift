@@ -10,7 +10,7 @@ import Testing
     private let local = StubTransport { _ in HTTPResponse(status: 200, body: "local") }
 
     private func client(_ transport: any Transport, journal: Journal? = nil) -> Client {
-        Client(baseURL: url("https://a.example"), interceptors: [], transport: transport, journal: journal)
+        Client(baseURL: url("https://a.example"), interceptors: [], transport: transport, observer: journal)
     }
 
     @Test func changeOfSourceTakesEffectForTheNextRequest() async throws {

@@ -112,7 +112,7 @@ import Testing
                 baseURL: apiURL,
                 interceptors: [.faults(fault)],
                 transport: bench.recorder,
-                journal: journal
+                observer: journal
             )
             _ = try? await client.send(HTTPRequest(url: apiURL))
         }

@@ -96,7 +96,7 @@ extension LostResponseTests {
             HTTPResponse(status: 200, body: .oneShot(Chunks(["01234", "56789"]), length: length))
         }
         let faults = AnyInterceptor.faults(.truncation, time: TimeSource(random: .seeded(4)))
-        let client = Client(baseURL: apiURL, interceptors: [faults], transport: recorder, journal: journal)
+        let client = Client(baseURL: apiURL, interceptors: [faults], transport: recorder, observer: journal)
         let response = try await client.send(HTTPRequest(url: apiURL))
         let content = try await readableContent(of: response.body).content
         let notes = journal.calls.flatMap { $0.root?.notes ?? [] }.map(\.description)

@@ -72,7 +72,7 @@ import Testing
                 baseURL: URL(string: "https://api.example.com/v1"),
                 interceptors: [],
                 transport: server,
-                journal: Journal(redaction: redaction)
+                observer: Journal(redaction: redaction)
             )
             let saved = Shared<UnfinishedUpload?>(nil)
             let headers: HTTPFields = ["X-Frob": "secret", .authorization: "Bearer secret"]

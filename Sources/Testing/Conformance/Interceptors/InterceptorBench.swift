@@ -170,7 +170,7 @@ extension InterceptorConformance.Bench {
     ) -> InterceptorConformance.Call {
         let call = InterceptorConformance.Call(request)
         log.add(call)
-        let chain = InterceptorChain(interceptors ?? [interceptor], transport: server, journal: journal)
+        let chain = InterceptorChain(interceptors ?? [interceptor], transport: server, observer: journal)
         let probe = CallProbe()
         let task = CallerValue.$probe.withValue(probe) {
             Task(executorPreference: stage.queue) {

@@ -34,7 +34,7 @@ import Testing
         _ request: HTTPRequest = HTTPRequest(url: home)
     ) async -> (error: String, journal: String) {
         let journal = Journal()
-        let chain = InterceptorChain([.validateStatus(), auth], transport: server, journal: journal)
+        let chain = InterceptorChain([.validateStatus(), auth], transport: server, observer: journal)
         let error = await #expect(throws: StatusError.self) { try await chain.send(request) }
         return (error?.description ?? "", journal.calls.map(\.explained).joined())
     }
