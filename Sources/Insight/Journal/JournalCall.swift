@@ -75,9 +75,6 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
         public let name: String
         /// The value; a secret is replaced.
         public let value: String
-        /// The number of times that a step replaced the value by another one that has the same text here, such as a secret by
-        /// another secret.
-        public internal(set) var revision = 0
     }
 
     /// The kind and size of a body, and its content as far as it was kept. A stream's content is never read for the journal.
@@ -91,9 +88,6 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
         public var text: String?
         /// Whether `text` is only the beginning of the content.
         public var isCut = false
-        /// The number of times that a step replaced the content in memory by another one that is the same here: its difference is a
-        /// secret, or was cut.
-        public internal(set) var revision = 0
     }
 
     /// An error in redacted form.

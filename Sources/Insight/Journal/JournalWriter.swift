@@ -52,7 +52,7 @@ struct JournalWriter: Sendable {
         if let previous, previous.parts.hasSameBody(as: parts) {
             message.body = previous.message.value.body
         } else {
-            message.body = body(of: parts, after: previous?.message.value.body)
+            message.body = body(of: parts)
             size += Self.size(of: message.body.text)
         }
         let omittedCount = addFields(of: parts, to: &message, after: previous, size: &size)
@@ -83,13 +83,14 @@ struct JournalWriter: Sendable {
         while last < min(count, oldCount) - first, Self.isSame(fields[count - 1 - last], old[oldCount - 1 - last]) {
             last += 1
         }
-        let replaced = (first..<(oldCount - last)).map { (field: old[$0], shown: shownOld[$0]) }
         var room = fieldLimit
         let changed = (first..<(count - last)).map { index in
             let field = fields[index]
             let value = redaction?.value(of: field, declared: parts.credentialFields) ?? field.value
-            let limit = max(0, min(Self.maxTextLength, room))
-            let shown = shown(field, Self.limited(value, to: limit), after: replaced)
+            let shown = JournalCall.Field(
+                name: Self.limited(field.name.rawName, to: Self.maxNameLength),
+                value: Self.limited(value, to: max(0, min(Self.maxTextLength, room)))
+            )
             room -= shown.name.utf8.count + shown.value.utf8.count
             size += Self.size(of: shown.name) + Self.size(of: shown.value)
             return shown
@@ -99,25 +100,12 @@ struct JournalWriter: Sendable {
         return fields.count - count
     }
 
-    private func shown(
-        _ field: HTTPField,
-        _ value: String,
-        after replaced: [(field: HTTPField, shown: JournalCall.Field)]
-    ) -> JournalCall.Field {
-        var shown = JournalCall.Field(name: Self.limited(field.name.rawName, to: Self.maxNameLength), value: value)
-        if let same = replaced.last(where: { $0.shown.name == shown.name && $0.shown.value == shown.value }) {
-            let isChanged = !replaced.contains { Self.isSame($0.field, field) }
-            shown.revision = same.shown.revision + (isChanged ? 1 : 0)
-        }
-        return shown
-    }
-
     // Names are equal without regard to case, but are shown as they are spelled.
     private static func isSame(_ field: HTTPField, _ other: HTTPField) -> Bool {
         field == other && field.name.rawName == other.name.rawName
     }
 
-    private func body(of parts: JournalParts, after previous: JournalCall.Body?) -> JournalCall.Body {
+    private func body(of parts: JournalParts) -> JournalCall.Body {
         var shown = JournalCall.Body(isStream: parts.bytes == nil, size: parts.length)
         if let content = parts.bytes, !content.isEmpty, bodyLimit > 0,
             let beginning = Redaction.beginning(
@@ -128,11 +116,6 @@ struct JournalWriter: Sendable {
             )
         {
             (shown.text, shown.isCut) = (beginning.text, beginning.isCut)
-        }
-        if var previous, !shown.isStream {
-            let revision = previous.revision
-            previous.revision = 0
-            if shown == previous { shown.revision = revision + 1 }
         }
         return shown
     }
