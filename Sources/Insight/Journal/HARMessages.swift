@@ -5,7 +5,7 @@ internal import InterceptorsSyntax
 
 /// The members `request` and `response` of an entry in an HTTP Archive.
 ///
-/// Sizes and the HTTP version are HAR's "unknown", −1 and an empty text, where a journal doesn't know them.
+/// Sizes and the HTTP version are HAR's "unknown", −1 and an empty text, where a journal doesn't know them. Cookies are among the headers.
 enum HARMessages {
     static func request(of step: JournalCall.Step) -> OrderedJSON {
         let request = step.request
@@ -14,7 +14,7 @@ enum HARMessages {
             "method": .string(request.method ?? ""),
             "url": .string(url),
             "httpVersion": .string(step.httpVersion ?? ""),
-            "cookies": HARParts.cookies(in: values(of: "cookie", in: request)),
+            "cookies": [],
             "headers": headers(request.fields),
             "queryString": HARParts.queryString(of: url),
             "postData": postData(of: request),
@@ -33,7 +33,7 @@ enum HARMessages {
             "status": .integer(status),
             "statusText": .string(HTTPResponse.Status(code: status)?.reasonPhrase ?? ""),
             "httpVersion": .string(step.httpVersion ?? ""),
-            "cookies": HARParts.setCookies(in: response.map { values(of: "set-cookie", in: $0) } ?? []),
+            "cookies": [],
             "headers": headers(fields),
             "content": content(of: response),
             "redirectURL": .string((300..<400).contains(status) ? location : ""),
@@ -58,14 +58,9 @@ enum HARMessages {
 
     private static func postData(of request: JournalCall.Message) -> OrderedJSON? {
         guard request.body.isStream || request.body.size != 0 || request.body.text != nil else { return nil }
-        // HAR has either of `params` and `text`.
-        let isForm = values(of: "content-type", in: request).first?.lowercased()
-            .hasPrefix("application/x-www-form-urlencoded")
-        let form = isForm == true && !request.body.isCut ? request.body.text : nil
         return [
             "mimeType": mimeType(of: request),
-            "params": form.map { HARParts.pairs(of: $0[...]) },
-            "text": form == nil ? .string(request.body.text ?? "") : nil,
+            "text": .string(request.body.text ?? ""),
             "comment": comment(on: request.body),
         ]
     }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import InterceptorsArchives
 internal import InterceptorsTransport
 
-/// Writes the entries of an archive. The members that a person edits come first.
+/// Writes the entries of an archive. The members that a person edits come first. Cookies are among the headers.
 enum HAREntryEncoder {
     static func entry(_ exchange: RecordedExchange) -> OrderedJSON {
         let wait = max(0, exchange.wait.wholeMicroseconds)
@@ -32,7 +32,7 @@ enum HAREntryEncoder {
             "headers": headers(request.headerFields),
             "postData": postData(of: request),
             "queryString": HARParts.queryString(of: request.url),
-            "cookies": HARParts.cookies(in: request.headerFields[values: .cookie]),
+            "cookies": [],
             "httpVersion": "",
             "headersSize": -1,
             "bodySize": .integer(request.body?.count ?? -1),
@@ -55,7 +55,7 @@ enum HAREntryEncoder {
             "_trailers": response?.trailers.map(headers),
             "_error": failure.map { ["code": .string($0.code), "message": .string($0.message)] },
             "redirectURL": .string(isRedirect ? fields.first(.location) ?? "" : ""),
-            "cookies": HARParts.setCookies(in: fields[values: .setCookie]),
+            "cookies": [],
             "httpVersion": "",
             "headersSize": -1,
             "bodySize": -1,
