@@ -45,7 +45,7 @@ package enum OrderedJSON: Sendable {
     /// A short object or array that holds neither takes one line, such as a header field.
     package func prettyData() -> Data {
         var writer = JSONWriter(isSpaced: true)
-        writer.writeLines(self, indent: 0)
+        writer.write(self, indent: 0)
         writer.bytes.append(UInt8(ascii: "\n"))
         return Data(writer.bytes)
     }
@@ -76,52 +76,30 @@ extension OrderedJSON: ExpressibleByDictionaryLiteral, ExpressibleByStringLitera
 private struct JSONWriter {
     static let lineLength = 110
 
-    /// Whether a space follows each comma and colon.
+    /// Whether a space follows each comma and colon of a line.
     var isSpaced = false
     var bytes: [UInt8] = []
 
-    mutating func write(_ json: OrderedJSON) {
+    /// Writes a value.
+    ///
+    /// - Parameter indent: the depth of the value, whose members and elements get lines by themselves, except where a line holds
+    ///   all of them; `nil` writes one line.
+    mutating func write(_ json: OrderedJSON, indent: Int? = nil) {
         switch json {
         case .object(let members):
-            list(members, "{", "}") { writer, member in
-                writer.write(name: member.name)
-                writer.write(member.value)
+            if indent != nil, members.allSatisfy({ $0.value.isShortScalar }), writeOnOneLine(json) { return }
+            list(members, "{", "}", indent) { writer, member, indent in
+                writer.write(string: member.name)
+                writer.bytes += writer.isSpaced ? ": ".utf8 : ":".utf8
+                writer.write(member.value, indent: indent)
             }
-        case .array(let elements): list(elements, "[", "]") { $0.write($1) }
+        case .array(let elements):
+            if indent != nil, elements.allSatisfy(\.isShortScalar), writeOnOneLine(json) { return }
+            list(elements, "[", "]", indent) { $0.write($1, indent: $2) }
         case .string(let text): write(string: text)
         case .number(let number): bytes += number.utf8
         case .bool(let value): bytes += (value ? "true" : "false").utf8
         case .null: bytes += "null".utf8
-        }
-    }
-
-    private mutating func list<Element>(
-        _ elements: [Element],
-        _ opening: Unicode.Scalar,
-        _ closing: Unicode.Scalar,
-        _ write: (inout Self, Element) -> Void
-    ) {
-        bytes.append(UInt8(ascii: opening))
-        for (index, element) in elements.enumerated() {
-            if index > 0 { bytes += isSpaced ? ", ".utf8 : ",".utf8 }
-            write(&self, element)
-        }
-        bytes.append(UInt8(ascii: closing))
-    }
-
-    /// Writes each member and element on a line, except where a line holds all of them.
-    mutating func writeLines(_ json: OrderedJSON, indent: Int) {
-        switch json {
-        case .object(let members):
-            if members.allSatisfy({ $0.value.isShortScalar }), writeOnOneLine(json) { return }
-            lines(members, "{", "}", indent: indent) { writer, member in
-                writer.write(name: member.name)
-                writer.writeLines(member.value, indent: indent + 1)
-            }
-        case .array(let elements):
-            if elements.allSatisfy(\.isShortScalar), writeOnOneLine(json) { return }
-            lines(elements, "[", "]", indent: indent) { $0.writeLines($1, indent: indent + 1) }
-        default: write(json)
         }
     }
 
@@ -134,31 +112,28 @@ private struct JSONWriter {
         return false
     }
 
-    private mutating func lines<Element>(
+    private mutating func list<Element>(
         _ elements: [Element],
         _ opening: Unicode.Scalar,
         _ closing: Unicode.Scalar,
-        indent: Int,
-        _ write: (inout Self, Element) -> Void
+        _ indent: Int?,
+        _ write: (inout Self, Element, _ indent: Int?) -> Void
     ) {
         bytes.append(UInt8(ascii: opening))
         for (index, element) in elements.enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            beginLine(indent: indent + 1)
-            write(&self, element)
+            if index > 0 { bytes += isSpaced && indent == nil ? ", ".utf8 : ",".utf8 }
+            let inner = indent.map { $0 + 1 }
+            breakLine(inner)
+            write(&self, element, inner)
         }
-        beginLine(indent: indent)
+        breakLine(indent)
         bytes.append(UInt8(ascii: closing))
     }
 
-    private mutating func beginLine(indent: Int) {
+    private mutating func breakLine(_ indent: Int?) {
+        guard let indent else { return }
         bytes.append(UInt8(ascii: "\n"))
         bytes += repeatElement(UInt8(ascii: " "), count: 2 * indent)
-    }
-
-    private mutating func write(name: String) {
-        write(string: name)
-        bytes += isSpaced ? ": ".utf8 : ":".utf8
     }
 
     private mutating func write(string text: String) {
