@@ -56,17 +56,17 @@ import Testing
         let chunks = redaction.redacted(exchange).response?.chunks ?? []
         #expect(
             chunks.map { String(decoding: $0.bytes, as: UTF8.self) } == [
-                text[0], "data: {\"token\":\"REDACTED", "\",\"n\":2}\n\n", "data: {\"token\":\"REDACTED\"}\n\n",
+                text[0], "data: {\"token\":\"REDACT", "ED\",\"n\":2}\n\n", "data: {\"token\":\"REDACTED\"}\n\n",
                 text[4],
             ]
         )
         #expect(chunks.map(\.pause) == (0..<5).map { .seconds($0) })
     }
 
-    @Test func aStreamKeepsItsChunksAroundAllSecretsOfALine() {
+    @Test func theChunksOfALineAreCountedFromItsEnd() {
         let text = ["{\"n\":0", ",\"token\":12", "34,\"a\"", ":[0,10],\"token\":[5,\"x,", "y\"],\"b\":", "0}"]
         let expected = [
-            "{\"n\":0", ",\"token\":0,\"a\":[0,10],\"token\":[0,\"REDACTED", "", "", "\"],\"b\":", "0}",
+            "{\"n\":0,\"", "token\":0,\"a", "\":[0,1", "0],\"token\":[0,\"REDACTE", "D\"],\"b\":", "0}",
         ]
         let chunks = text.map { StubAnswer.Chunk(Data($0.utf8)) }
         let split = ChunkSplit.chunks(
