@@ -83,7 +83,7 @@ struct HAREntryDecoder {
         guard let postData = request.optional("postData") else {
             return try request.optional("bodySize")?.integer() ?? 0 > 0 ? (nil, absent) : (Data(), nil)
         }
-        if postData.optional("comment")?.value.isString(HARParts.cutContent) == true { return (nil, absent) }
+        if postData.optional("comment")?.value.string == HARParts.cutContent { return (nil, absent) }
         if let attached = postData.optional("_file") { return (try read(attached), nil) }
         let text = try postData.content(encoding: postData.optional("_encoding") == nil ? "encoding" : "_encoding")
         let parameters = try postData.optional("params")?.elements() ?? []
@@ -200,7 +200,7 @@ struct HAREntryDecoder {
 
     private func omission(_ content: JSONMember, _ bytes: Data?, hasContent: Bool) throws -> String? {
         if let omitted = content.optional("_omitted") { return try omitted.string() }
-        let isCut = content.optional("comment")?.value.isString(HARParts.cutContent) == true
+        let isCut = content.optional("comment")?.value.string == HARParts.cutContent
         let isAbsent = try bytes == nil && hasContent && content.optional("size")?.integer() ?? 0 != 0
         return isCut || isAbsent ? "The HTTP Archive doesn't hold this content." : nil
     }
@@ -233,12 +233,5 @@ extension JSONMember {
         case "": return Data(try text.string().utf8)
         default: throw encoding.isNo("base64, the only encoding of an archive")
         }
-    }
-}
-
-extension OrderedJSON {
-    fileprivate func isString(_ text: String) -> Bool {
-        guard case .string(let own) = self else { return false }
-        return own == text
     }
 }

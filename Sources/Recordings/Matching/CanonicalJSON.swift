@@ -1,38 +1,19 @@
 internal import InterceptorsArchives
 
 extension OrderedJSON {
-    /// Appends bytes that are equal for equal values: members in the order of their names, and numbers in one spelling.
+    /// The same value with members in the order of their names, and numbers in one spelling. Equal values have equal text then.
     ///
     /// Members with one name keep their order, because readers differ in which of them they use.
-    func append(to key: inout CanonicalBytes) {
+    var canonical: OrderedJSON {
         switch self {
-        case .object(let members):
-            key.append(UInt8(ascii: "{"))
-            for member in Self.ordered(members) {
-                key.append(section: member.name.utf8)
-                member.value.append(to: &key)
-            }
-            key.append(UInt8(ascii: "}"))
-        case .array(let elements):
-            key.append(UInt8(ascii: "["))
-            for element in elements { element.append(to: &key) }
-            key.append(UInt8(ascii: "]"))
-        case .string(let text):
-            key.append(UInt8(ascii: "\""))
-            key.append(section: text.utf8)
-        case .number(let text): key.append(section: Self.canonicalNumber(text).utf8)
-        case .bool(let value): key.append(UInt8(ascii: value ? "t" : "f"))
-        case .null: key.append(UInt8(ascii: "n"))
+        case .object(let members): .object(members.ordered { $0.name }.map { ($0.name, $0.value.canonical) })
+        case .array(let elements): .array(elements.map(\.canonical))
+        case .number(let text): .number(Self.canonicalNumber(text))
+        case .string, .bool, .null: self
         }
     }
 
-    static func ordered(_ members: [Member]) -> [Member] {
-        members.enumerated().sorted { left, right in
-            let (one, other) = (left.element.name.utf8, right.element.name.utf8)
-            return one.elementsEqual(other) ? left.offset < right.offset : one.lexicographicallyPrecedes(other)
-        }
-        .map(\.element)
-    }
+    var string: String? { if case .string(let text) = self { text } else { nil } }
 
     /// The digits without zeros at their ends, and the power of ten of the last one: `1.50`, `15e-1` and `0.15E+1` are `15e-1`.
     ///
@@ -55,5 +36,16 @@ extension OrderedJSON {
             exponent += 1
         }
         return (isNegative ? "-" : "") + String(decoding: digits, as: UTF8.self) + "e\(exponent)"
+    }
+}
+
+extension Array {
+    /// The elements in the order of the bytes of their texts. Elements with one text keep their order.
+    func ordered(by text: (Element) -> String) -> [Element] {
+        enumerated().sorted { left, right in
+            let (one, other) = (text(left.element).utf8, text(right.element).utf8)
+            return one.elementsEqual(other) ? left.offset < right.offset : one.lexicographicallyPrecedes(other)
+        }
+        .map(\.element)
     }
 }

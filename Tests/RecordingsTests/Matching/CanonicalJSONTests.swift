@@ -5,10 +5,8 @@ import Testing
 @testable import InterceptorsRecordings
 
 @Suite(.againstHanging) struct CanonicalJSONTests {
-    private func canonical(_ text: String) throws -> [UInt8] {
-        var bytes = CanonicalBytes()
-        try OrderedJSON(parsing: Data(text.utf8)).append(to: &bytes)
-        return bytes.bytes
+    private func canonical(_ text: String) throws -> Data {
+        try OrderedJSON(parsing: Data(text.utf8)).canonical.data()
     }
 
     @Test(arguments: [

@@ -83,13 +83,21 @@ import Testing
     }
 
     @Test func anotherArrangementHasAName() {
-        func parts(_ type: String) -> RecordedExchange.Request {
-            post("/u", "--b\r\nContent-Type: \(type)\r\n\r\nx\r\n--b--", "multipart/mixed; boundary=b")
+        func parts(_ texts: String...) -> RecordedExchange.Request {
+            post("/u", texts.map { "--b\r\n\r\n\($0)\r\n" }.joined() + "--b--", "multipart/mixed; boundary=b")
         }
         #expect(
-            sentence(parts("text/a"), [parts("text/b")])
+            sentence(parts("x", "y"), [parts("y", "x")])
                 == "POST https://a.example/u was recorded; its body is arranged in another way."
         )
+    }
+
+    @Test func anotherHeadOfAPartIsNamed() {
+        func part(_ type: String) -> RecordedExchange.Request {
+            post("/u", "--b\r\nContent-Type: \(type)\r\n\r\nx\r\n--b--", "multipart/mixed; boundary=b")
+        }
+        let text = sentence(part("text/a"), [part("text/b")])
+        #expect(text?.contains(#"its body differs: recorded "x", "content-type:text/b"#) == true, "\(text ?? "")")
     }
 
     @Test func theNearestEntryIsNamed() {
