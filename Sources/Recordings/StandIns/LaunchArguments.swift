@@ -6,7 +6,6 @@ internal import InterceptorsTransport
 /// The form of stubs in launch arguments: JSON in ASCII, because a system may change the Unicode form of an argument.
 enum LaunchArguments {
     static let flag = "--interceptors-stubs="
-    static let fileFlag = "--interceptors-stubs-file="
     /// No other argument begins so: a misspelled flag must not reach the network.
     private static let prefix = "--interceptors-stub"
     /// In bytes.
@@ -17,8 +16,6 @@ enum LaunchArguments {
     // macOS allows 1 MiB for all arguments and the environment.
     static let limit = 512 << 10
     #endif
-    /// In bytes, of a file.
-    static let fileLimit = 64 << 20
 
     /// JSON text with every other character escaped. Only strings contain any.
     static func ascii(_ json: Data) -> String {
@@ -35,33 +32,15 @@ enum LaunchArguments {
     static func stubs(in arguments: [String]) throws -> LaunchStubs? {
         var all: LaunchStubs?
         for argument in arguments where argument.hasPrefix(prefix) {
-            let json: Data
-            if argument.hasPrefix(flag) {
-                json = Data(argument.dropFirst(flag.count).utf8)
-            } else if argument.hasPrefix(fileFlag) {
-                json = try contents(of: String(argument.dropFirst(fileFlag.count)))
-            } else {
+            guard argument.hasPrefix(flag) else {
                 let name = printable(String(argument.prefix { $0 != "=" }))
-                let message =
-                    "The argument \(name) is unknown. The arguments about stubs are \(flag)… and \(fileFlag)…."
+                let message = "The argument \(name) is unknown. The argument about stubs is \(flag)…."
                 throw TransportError(.invalidLaunchStubs, message)
             }
-            let more = try LaunchStubs(json: json)
+            let more = try LaunchStubs(json: Data(argument.dropFirst(flag.count).utf8))
             all = LaunchStubs(names: (all?.names ?? []) + more.names, stubs: (all?.stubs ?? []) + more.stubs)
         }
         return all
-    }
-
-    private static func contents(of path: String) throws -> Data {
-        let file = URL(filePath: path).resolvingSymlinksInPath().path
-        // A device has no end.
-        guard !FileName.isOfAnotherKind(file),
-            let bytes = try? OpenedFile.open(file, O_RDONLY).contents(upTo: fileLimit)
-        else {
-            let message = "can't be read: it is missing, unreadable for this app, or over 64 MiB."
-            throw TransportError(.invalidLaunchStubs, "The file \(printable(path)) \(message)")
-        }
-        return bytes
     }
 
     // Counted in scalars, because a single character can be of any length.

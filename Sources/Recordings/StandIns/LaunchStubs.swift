@@ -24,7 +24,6 @@ internal import InterceptorsCore
 ///
 /// ```text
 /// --interceptors-stubs=["users",{"on":"GET /users/42","status":404}]
-/// --interceptors-stubs-file=/tmp/stubs.json
 /// ```
 /// `LaunchStubs(json: data).stubs` reads such a list anywhere, for example for a `StubTransport`:
 ///
@@ -101,37 +100,19 @@ extension LaunchStubs {
     /// Systems limit arguments: it holds 512 KiB, and 96 KiB on Linux.
     ///
     /// - Throws: `TransportError` with ``InterceptorsTransport/HTTPErrorCode/invalidLaunchStubs`` if an answer can't travel, or with
-    ///   ``InterceptorsTransport/HTTPErrorCode/launchStubsTooLong``: use ``launchArguments(file:)``.
+    ///   ``InterceptorsTransport/HTTPErrorCode/launchStubsTooLong``: keep long answers in files, or name stubs of the app's table.
     public var launchArguments: [String] {
         get throws {
             let (text, limit) = (LaunchArguments.ascii(try json()), LaunchArguments.limit)
             guard text.utf8.count <= limit else {
                 throw TransportError(
                     .launchStubsTooLong,
-                    "The stubs take \(text.utf8.count) bytes, and a launch argument holds \(limit). Keep long answers in files,"
-                        + " .file(…), name stubs of the app's table, or call launchArguments(file:) with a file that"
-                        + " the app can read."
+                    "The stubs take \(text.utf8.count) bytes, and a launch argument holds \(limit). Keep long answers in files"
+                        + " that the app can read, .file(…), or name stubs of the app's table."
                 )
             }
             return [LaunchArguments.flag + text]
         }
-    }
-
-    /// The launch arguments that name a file, to which the stubs are written.
-    ///
-    /// The app reads the file when it makes its transport. A sandboxed app can read only some folders. An app in a simulator
-    /// reads the files of the Mac; an app on a device doesn't.
-    ///
-    /// - Parameter file: the file to write, which both processes can reach. An earlier one is replaced. It contains the stubs
-    ///   as JSON, secrets included.
-    /// - Throws: `TransportError` with ``InterceptorsTransport/HTTPErrorCode/invalidLaunchStubs`` if an answer can't travel, or with
-    ///   `HTTPErrorCode.unwritableFile`.
-    public func launchArguments(file: URL) throws -> [String] {
-        let json = try json()
-        do { try json.write(to: file, options: .atomic) } catch {
-            throw TransportError(.unwritableFile, "The stubs can't be written to \(file.path).", underlying: error)
-        }
-        return [LaunchArguments.fileFlag + file.absoluteURL.standardizedFileURL.path]
     }
 }
 

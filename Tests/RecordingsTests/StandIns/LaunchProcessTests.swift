@@ -39,10 +39,11 @@ import Testing
         #expect(try await launch("debug", ["GET", "https://a.example/a"], arguments) == ["200 - 60000 bytes"])
     }
 
-    @Test func stubsTooLongForArgumentsTravelInAFile() async throws {
+    @Test func aLongAnswerTravelsAsAFile() async throws {
         let folder = try TemporaryFolder()
-        let stubs: LaunchStubs = [.on(.get, "/a", .data(Data(count: 3_000_000)))]
-        let arguments = try stubs.launchArguments(file: folder.file("stubs.json"))
+        let file = try folder.write(Data(count: 3_000_000), to: "a.bin")
+        let stubs: LaunchStubs = [.on(.get, "/a", .file(file))]
+        let arguments = try stubs.launchArguments
         #expect(try await launch("debug", ["GET", "https://a.example/a"], arguments) == ["200 - 3000000 bytes"])
     }
 
