@@ -9,7 +9,7 @@ internal import InterceptorsCore
 /// stubs.stubs = [.on(.get, "/users/42", .status(404))]               // replaces or adds answers
 /// let arguments = try stubs.launchArguments                         // in a UI test: app.launchArguments += …
 /// ```
-/// The app answers with ``LaunchTransport``:
+/// The app answers with ``InterceptorsTransport/Transport/fromLaunch(allowed:defaults:unmatched:orElse:arguments:time:)``:
 ///
 /// ```swift
 /// let api = Client(baseURL: url, transport: .fromLaunch(allowed: isDebugBuild, orElse: .platform()))

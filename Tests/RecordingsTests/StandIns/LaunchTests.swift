@@ -14,7 +14,7 @@ import Testing
         defaults: [String: [Stub]] = [:],
         unmatched: (any Transport)? = nil
     ) -> Client {
-        let transport: LaunchTransport = .fromLaunch(
+        let transport: SwitchingTransport = .fromLaunch(
             allowed: allowed,
             defaults: defaults,
             unmatched: unmatched,
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func argumentsAreNotReadUnlessAllowed() async throws {
-        let transport: LaunchTransport = .fromLaunch(
+        let transport: SwitchingTransport = .fromLaunch(
             allowed: false,
             orElse: network,
             arguments: {
@@ -67,13 +67,13 @@ import Testing
                 return ["--interceptors-stubs=[]"]
             }()
         )
-        #expect(!transport.isStubbed)
+        #expect(transport.source == "other")
         #expect(try await transport.send(HTTPRequest(url: url("https://a.example"))).status == 200)
     }
 
     @Test func onlyStubsAndMalformedArgumentsCountAsStubbed() {
         func isStubbed(_ arguments: String...) -> Bool {
-            LaunchTransport.fromLaunch(allowed: true, orElse: network, arguments: arguments).isStubbed
+            SwitchingTransport.fromLaunch(allowed: true, orElse: network, arguments: arguments).source == "stubs"
         }
         #expect(!isStubbed() && isStubbed("--interceptors-stubs=[]") && isStubbed("--interceptors-stubs=?"))
     }
@@ -187,7 +187,7 @@ import Testing
     @Test func journalNamesTheSource() async throws {
         func explained(_ arguments: [String]) async throws -> String {
             let journal = Journal()
-            let transport: LaunchTransport = .fromLaunch(allowed: true, orElse: network, arguments: arguments)
+            let transport: SwitchingTransport = .fromLaunch(allowed: true, orElse: network, arguments: arguments)
             let client = Client(
                 baseURL: url("https://a.example"),
                 interceptors: [],
@@ -198,7 +198,7 @@ import Testing
             return journal.calls.map(\.explained).joined()
         }
         let stubs = try LaunchStubs(stubs: [.on(.get, "/a", .status(204))]).launchArguments
-        #expect(try await explained(stubs).contains("source: stubs of the launch arguments"))
-        #expect(try await explained([]).contains("source: StubTransport"))
+        #expect(try await explained(stubs).contains("source: stubs: StubTransport"))
+        #expect(try await explained([]).contains("source: other: StubTransport"))
     }
 }

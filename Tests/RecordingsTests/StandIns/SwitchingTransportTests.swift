@@ -101,14 +101,14 @@ import Testing
     @Test(.againstHanging, arguments: TransportConformance.rulesInMemory)
     func launchTransportKeepsThePromisesOfAnotherTransport(rule: TransportConformance.MemoryRule) async throws {
         try await rule.check { time, answer in
-            LaunchTransport.fromLaunch(allowed: true, orElse: StubTransport(time: time, answer), arguments: [])
+            SwitchingTransport.fromLaunch(allowed: true, orElse: StubTransport(time: time, answer), arguments: [])
         }
     }
 
     @Test(.againstHanging, arguments: TransportConformance.rulesInMemory)
     func launchTransportKeepsThePromisesOfAFallback(rule: TransportConformance.MemoryRule) async throws {
         try await rule.check { time, answer in
-            LaunchTransport.fromLaunch(
+            SwitchingTransport.fromLaunch(
                 allowed: true,
                 unmatched: StubTransport(time: time, answer),
                 orElse: StubTransport(),

@@ -1,37 +1,7 @@
 public import Foundation
 public import InterceptorsCore
 
-/// A transport that answers with the stubs that a UI test handed to the app, made by
-/// ``InterceptorsTransport/Transport/fromLaunch(allowed:defaults:unmatched:orElse:arguments:time:)``.
-public struct LaunchTransport: Transport {
-    /// Whether stubs answer, or would answer if the launch arguments weren't malformed.
-    ///
-    /// An app that keeps responses, tokens or cookies on disk should keep those of stubs elsewhere, because the next start
-    /// without stubs would use them:
-    ///
-    /// ```swift
-    /// let transport: LaunchTransport = .fromLaunch(allowed: isDebugBuild, orElse: .platform())
-    /// let cache: AnyInterceptor = transport.isStubbed ? .cache(.memory()) : .cache(.disk(at: caches))
-    /// ```
-    public let isStubbed: Bool
-
-    fileprivate let transport: any Transport
-
-    /// Answers a request with a stub, or sends it over the other transport if the app was started without stubs.
-    ///
-    /// - Throws: `TransportError` with `HTTPErrorCode.noStub`, or with ``InterceptorsTransport/HTTPErrorCode/invalidLaunchStubs`` if the
-    ///   launch arguments are malformed. Rethrows errors of stubs and of the other transport.
-    public func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
-        request.note(CallNote("source", isStubbed ? "stubs of the launch arguments" : "\(type(of: transport))"))
-        return try await transport.send(request)
-    }
-}
-
-extension LaunchTransport: ForwardingTransport {
-    package var targets: [any Transport]? { isStubbed ? nil : [transport] }
-}
-
-extension Transport where Self == LaunchTransport {
+extension Transport where Self == SwitchingTransport {
     /// The stubs that a UI test handed over in the launch arguments, or another transport if there are none.
     ///
     /// ```swift
@@ -70,6 +40,15 @@ extension Transport where Self == LaunchTransport {
     ///
     /// A stub with a `file` makes the app read any file that it may read, as an answer to itself.
     ///
+    /// ## State
+    /// An app that keeps responses, tokens or cookies on disk should keep those of stubs elsewhere, because the next start
+    /// without stubs would use them. The transport's only source is `stubs`, also if the arguments are malformed, or else `other`:
+    ///
+    /// ```swift
+    /// let transport: SwitchingTransport = .fromLaunch(allowed: isDebugBuild, orElse: .platform())
+    /// let cache: AnyInterceptor = transport.source == "stubs" ? .cache(.memory()) : .cache(.disk(at: caches))
+    /// ```
+    ///
     /// - Parameters:
     ///   - allowed: whether to look at the arguments at all.
     ///   - defaults: stubs that a test names instead of carrying them, by name. A name may stand for several stubs.
@@ -89,7 +68,7 @@ extension Transport where Self == LaunchTransport {
         let stubbed = StubTransport(forgettingRequests: true, fallback: unmatched, time: time)
         do {
             guard allowed, let stubs = try LaunchArguments.stubs(in: arguments()) else {
-                return Self(isStubbed: false, transport: other)
+                return Self(["other": other], source: "other")
             }
             stubbed.add(try stubs.resolved(by: defaults))
         } catch {
@@ -98,6 +77,6 @@ extension Transport where Self == LaunchTransport {
             let refusal = StubAnswer.choosing { throw TransportError(.invalidLaunchStubs, message, request: $0) }
             stubbed.on({ _ in true }, refusal)
         }
-        return Self(isStubbed: true, transport: stubbed)
+        return Self(["stubs": stubbed], source: "stubs")
     }
 }
