@@ -41,9 +41,6 @@ enum FileExtension {
         return (String(name[..<dot]), String(name[dot...].dropFirst()))
     }
 
-    /// Whether content of this type is JSON text.
-    static func isJSON(_ contentType: String?) -> Bool { of(contentType) == "json" }
-
     /// Type and subtype, in lower case.
     private static func mediaType(_ contentType: String?) -> String {
         let type = contentType?.prefix { $0 != ";" && $0 != "," } ?? ""

@@ -52,9 +52,8 @@ package final class FolderAnswers: Sendable {
             }
             var answer = try answer(of: entry, to: request.method)
             if target != nil {
-                answer.headerFields = ServedReference.local(answer.headerFields) { reference in
-                    let origin = reference.origin.hasPrefix("//") ? "https:" + reference.origin : reference.origin
-                    return FolderName.host(RecordedURL(origin)).map(table.hosts.contains) ?? false
+                answer.headerFields = answer.headerFields.local { origin in
+                    FolderName.host(RecordedURL(origin)).map(table.hosts.contains) ?? false
                 }
             }
             return Found(file: FolderTable.printable(entry.path), answer: answer)

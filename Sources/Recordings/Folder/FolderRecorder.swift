@@ -126,9 +126,9 @@ private struct AnswerFiles {
         fields.removeFraming(keepingLength: exchange.request.method == .head)
         fields.removeAll { !$0.isValid }
         let type = fields[.contentType]
-        let bytes = FileExtension.isJSON(type) ? Self.pretty(received) : received
-        if bytes != received { fields.removeDigests() }
         let ending = received.isEmpty ? nil : FileExtension.of(type)
+        let bytes = ending == "json" ? Self.pretty(received) : received
+        if bytes != received { fields.removeDigests() }
         let path = ending.map(name.path) ?? name.emptyPath
         if ending != nil { content = (path, bytes) }
         let impliedType = ending.flatMap(FileExtension.contentType)

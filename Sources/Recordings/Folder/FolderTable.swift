@@ -33,13 +33,7 @@ struct FolderTable: Sendable {
         problems = listing.others.map { "\(Self.printable($0)) is neither a file nor a folder; links aren't followed." }
         let files = Set(listing.files)
         var others: [FolderEntry] = []
-        var spellings = FolderSpellings()
         for path in listing.files {
-            if let other = spellings.add(path) {
-                problems.append(
-                    "\(Self.printable(path)) and \(Self.printable(other)) are one on a disk that ignores case."
-                )
-            }
             guard let file = Self.answer(path, files) else { continue }
             let (base, ending) = file.isEmpty ? (file.name, nil) : FileExtension.split(file.name)
             guard !file.isEmpty || FileExtension.split(file.name).fileExtension == nil else {
@@ -131,22 +125,5 @@ extension FolderTable {
     func hint(for method: HTTPRequest.Method, _ url: String, hosts: [String?]) -> String? {
         let scopes = entries.filter { hosts.contains($0.name.host) }.compactMap(\.scope)
         return StubScope.hint(for: method, url, among: scopes)
-    }
-}
-
-/// Finds names that are one on a disk that ignores case.
-private struct FolderSpellings {
-    private var known: [String: [String]] = [:]
-
-    /// Adds a path. Returns the file or folder that has another spelling of its name, or of that of a folder it is in.
-    mutating func add(_ path: [String]) -> [String]? {
-        var folded = ""
-        for count in 1...max(1, path.count) {
-            let part = Array(path.prefix(count))
-            folded += "/" + (part.last ?? "").lowercased()
-            if let other = known[folded], other != part { return other }
-            known[folded] = part
-        }
-        return nil
     }
 }

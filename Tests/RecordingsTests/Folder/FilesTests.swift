@@ -192,18 +192,6 @@ extension Transport {
         #expect(message.contains("token=*") && !message.contains(item), "\(message)")
     }
 
-    @Test func namesThatAreOneWithoutCaseAreReported() throws {
-        let folder = try AnswerFolder(["GET/getUser.json": "1", "GET/getuser.json": "2", "GET/Users/1.json": "3"])
-        try folder.write("4", to: "GET/users/2.json")
-        guard try FileManager.default.contentsOfDirectory(atPath: folder.url.path + "/GET").count == 4 else { return }
-        #expect(
-            FolderAnswers(folder.url, now: { Date() }).problems() == [
-                "GET/getuser.json and GET/getUser.json are one on a disk that ignores case.",
-                "GET/users/2.json and GET/Users are one on a disk that ignores case.",
-            ]
-        )
-    }
-
     @Test func aLookUpInALargeFolderTakesNoListing() async throws {
         let folder = try AnswerFolder()
         for number in 0..<500 { try folder.write("\(number)", to: "GET/item/\(number).txt") }
@@ -310,7 +298,6 @@ extension Transport {
                 "GET/a.json isn't JSON.", "GET/b.json.head is a head without the file beside it.",
                 "GET/d.json.head, line 1: A field reads like \"Content-Type: text/plain\".",
                 "GET/link.json is neither a file nor a folder; links aren't followed.",
-                "get/x.json and GET are one on a disk that ignores case.",
                 "get/x.json isn't in the folder of a method, such as GET.",
                 "stray.json isn't in the folder of a method, such as GET.",
             ]
