@@ -49,15 +49,10 @@ struct TapeFiles: Sendable, Hashable {
 
     /// The path without the links in its part that exists. The rest will be made there.
     private static func resolved(_ path: String) throws(SystemCallFailure) -> String {
-        var (existing, missing) = (path, [String]())
-        while existing.count > 1 {
-            if let resolved = try FileName.resolved(existing) {
-                return missing.reduce(resolved) { ($0 as NSString).appendingPathComponent($1) }
-            }
-            missing.insert((existing as NSString).lastPathComponent, at: 0)
-            existing = (existing as NSString).deletingLastPathComponent
-        }
-        return path
+        if path.count < 2 { return path }
+        if let resolved = try FileName.resolved(path) { return resolved }
+        let folder = try resolved((path as NSString).deletingLastPathComponent) as NSString
+        return folder.appendingPathComponent((path as NSString).lastPathComponent)
     }
 
     /// Whether the recording itself exists, whatever the side file holds.
@@ -67,17 +62,14 @@ struct TapeFiles: Sendable, Hashable {
 }
 
 /// The content of both files; `nil` for a file that doesn't exist.
-struct TapeBytes: Sendable {
-    var side: Data?
-    var tape: Data?
-}
+typealias TapeBytes = (side: Data?, tape: Data?)
 
 extension TapeFiles {
     /// Reads both files. Writes nothing, and takes no lock.
     func read() throws -> TapeBytes {
         do throws(SystemCallFailure) {
             let side = try Self.contents(of: sidePath)
-            return TapeBytes(side: side, tape: try Self.contents(of: path))
+            return (side, try Self.contents(of: path))
         } catch {
             throw error.unreadable
         }
@@ -138,8 +130,8 @@ extension TapeFiles {
     /// - Parameter merge: gets both files.
     func rewrite(_ lock: WriteLock, _ merge: (TapeBytes) throws -> Data) throws {
         try lock.writing.withLock { _ in
-            let old = try writing { () throws(SystemCallFailure) in
-                TapeBytes(side: try lock.file.contents(upTo: Self.limit), tape: try Self.contents(of: path))
+            let old = try writing { () throws(SystemCallFailure) -> TapeBytes in
+                (try lock.file.contents(upTo: Self.limit), try Self.contents(of: path))
             }
             guard old.side?.isEmpty == false else { return }
             let new = try merge(old)

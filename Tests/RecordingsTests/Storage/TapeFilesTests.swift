@@ -35,7 +35,7 @@ extension TapeFiles {
     /// The numbers of the exchanges in a side file.
     private func numbers(_ side: Data) throws -> [String] {
         let merge = TapeMerge(redaction: .standard)
-        return try merge.exchanges(TapeBytes(side: side), file: "a.har").map {
+        return try merge.exchanges((side, nil), file: "a.har").map {
             String($0.request.url.dropFirst(18).prefix(1))
         }
     }
