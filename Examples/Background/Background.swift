@@ -39,7 +39,7 @@ struct App {
         }
         print("\nSecond launch")
         server.on(.get, "/films/42") { request in
-            request.headerFields[.authorization] == "Bearer new" ? .text("a film") : .status(401)
+            request.headers[.authorization] == "Bearer new" ? .text("a film") : .status(401)
         }
         server.on(.post, "/clips", .text("7", status: 201))
         let transfers = try launch(token: "new") { received.yield($0) }

@@ -82,7 +82,7 @@ struct Caching {
     private static func makeServer() throws -> MockServer {
         let server = try MockServer()
         server.on(.get, "/news") { request in
-            if request.headerFields[.ifNoneMatch] == "\"1\"" { return .status(304) }
+            if request.headers[.ifNoneMatch] == "\"1\"" { return .status(304) }
             return .status(
                 200,
                 headers: [.eTag: "\"1\"", .cacheControl: "max-age=60"],
@@ -91,7 +91,7 @@ struct Caching {
         }
         server.on(.get, "/name") { request in
             let fields: HTTPFields = [.eTag: "\"1\"", .cacheControl: "max-age=60"]
-            return switch request.headerFields[.range] {
+            return switch request.headers[.range] {
             case "bytes=-5": .status(206, headers: fields.adding(.contentRange, "bytes 7-11/12"), body: "ptors")
             case "bytes=0-6": .status(206, headers: fields.adding(.contentRange, "bytes 0-6/12"), body: "Interce")
             default: .status(200, headers: fields, body: "Interceptors")
@@ -112,12 +112,12 @@ struct Caching {
     ) async throws {
         guard let url = URL(string: path) else { throw URLError(.badURL) }
         var request = HTTPRequest(url: url)
-        if let range { request.headerFields[.range] = range }
+        if let range { request.headers[.range] = range }
         request.context.cacheMode = mode
         request.context.cachePartition = user
         let response = try await client.send(request)
         let text = try await String(decoding: response.body.collect(upTo: 1 << 20), as: UTF8.self)
-        let status = response.headerFields[.cacheStatus] ?? "-"
+        let status = response.headers[.cacheStatus] ?? "-"
         print("  \(situation): \(response.status.code) \(text)\n      \(status)")
     }
 }

@@ -28,7 +28,7 @@ final class FilmServer: Sendable {
         self.state = state
         server.on(.get, "/film.mp4") { request in
             let before = state.value.withLock { state in
-                state.ranges.append(request.headerFields[.range] ?? "the whole")
+                state.ranges.append(request.headers[.range] ?? "the whole")
                 defer { state.cuts = max(0, state.cuts - 1) }
                 return state
             }
@@ -59,7 +59,7 @@ final class FilmServer: Sendable {
         let tag = "\"v\(version)\""
         var lines = ["ETag: \(tag)", "Accept-Ranges: bytes"]
         var (start, status) = (0, "200 OK")
-        if request.headerFields[.ifRange] == tag, let first = firstByte(request.headerFields[.range]) {
+        if request.headers[.ifRange] == tag, let first = firstByte(request.headers[.range]) {
             (start, status) = (first, "206 Partial Content")
             lines.append("Content-Range: bytes \(first)-\(length - 1)/\(length)")
         }

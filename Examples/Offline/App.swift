@@ -21,7 +21,7 @@ enum App {
             baseURL: URL(string: "https://api.example.com"),
             interceptors: [],
             // A real app passes `true` only in builds for developers.
-            transport: .fromLaunch(allowed: true, defaults: table, orElse: .platform())
+            transport: .launchStubs(allowed: true, defaults: table, otherwise: .platform())
         )
         for call in Call.all { print("  \(try await call.answer(from: client))") }
     }

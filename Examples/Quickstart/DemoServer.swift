@@ -8,7 +8,7 @@ func startDemoServer() throws -> MockServer {
         .json(#"{"token":"fresh-token"}"#)
     }
     server.on(.get, "/v1/users/*") { request in
-        guard request.headerFields[.authorization] == "Bearer fresh-token" else {
+        guard request.headers[.authorization] == "Bearer fresh-token" else {
             return .status(401, headers: [.wwwAuthenticate: #"Bearer error="invalid_token""#])
         }
         guard request.path.hasSuffix("/42") else {

@@ -86,7 +86,7 @@ struct Quickstart {
 
         say("\nThe server received these requests over \(server.connectionsOpened) connections:")
         for request in server.requests {
-            let id = request.headerFields[.transactionID] ?? "none"
+            let id = request.headers[.transactionID] ?? "none"
             say("  \(request)  TransactionId: \(id)")
         }
     }
@@ -108,7 +108,7 @@ struct Quickstart {
                 .transactionID(),
                 .retryOnUnauthorized(tokens),
                 .bearerAuth(tokens),
-                .retry(3),
+                .retry(maxAttempts: 3),
             ],
             observer: journal
         )
@@ -122,13 +122,13 @@ struct Quickstart {
                 .headers([.accept: "*/*", .userAgent: "Interceptors-Quickstart"]),
                 .transactionID(),
                 .followRedirects(),
-                .retry(3),
+                .retry(maxAttempts: 3),
             ],
             observer: journal
         )
         let response = try await client.send(HTTPRequest(string: address))
         let body = try await response.body.collect(upTo: 64 << 20)
-        say("\(response)\n\(response.headerFields)\n")
+        say("\(response)\n\(response.headers)\n")
         say(body.isEmpty ? "No content." : "\(body.count) bytes of content:\n")
         say(Redaction.standard.excerpt(of: body, limit: 400) + "\n")
     }

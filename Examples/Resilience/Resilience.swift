@@ -21,7 +21,7 @@ struct Resilience {
         defer { server.stop() }
         server.on(.get, "/news", .status(301, headers: Self.moved))
         server.on(.get, "/headlines") { request in
-            guard request.headerFields[.ifNoneMatch] != "\"1\"" else { return .status(304) }
+            guard request.headers[.ifNoneMatch] != "\"1\"" else { return .status(304) }
             return .status(
                 200,
                 headers: [.eTag: "\"1\"", .cacheControl: "max-age=60"],
@@ -73,7 +73,7 @@ struct Resilience {
         print("\n\(situation)\n  \(response.status)  \(text)")
         for redirect in response.context.redirects { print("  redirect: \(redirect)") }
         for attempt in response.context.attempts { print("  attempt:  \(attempt)") }
-        print("  cache:    \(response.headerFields[.cacheStatus] ?? "-")")
+        print("  cache:    \(response.headers[.cacheStatus] ?? "-")")
     }
 }
 

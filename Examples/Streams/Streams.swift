@@ -48,7 +48,7 @@ struct Streams {
         let server = try MockServer()
         server.on(.get, "/ticks") { request in
             let type: HTTPFields = [.contentType: "text/event-stream"]
-            switch request.headerFields["Last-Event-ID"] {
+            switch request.headers["Last-Event-ID"] {
             case nil:
                 let first = "retry: 100\n\nevent: tick\nid: 1\ndata: one\n\n"
                 let second = "event: tick\nid: 2\ndata: two\n\n"

@@ -33,7 +33,7 @@ struct Uploads {
         let uploads = UploadServer(faults: faults)
         let api = client(of: uploads)
         let body = try HTTPBody(file: file)
-        try await api.upload(.raw(body, type: "video/mp4"), to: "/films", resuming: resuming)
+        try await api.upload(.stream(body, type: "video/mp4"), to: "/films", resuming: resuming)
         try check(uploads)
     }
 
@@ -50,7 +50,7 @@ struct Uploads {
                 // A real app stores the value like a password, because its URL may be all that a stranger needs.
                 try? JSONEncoder().encode(upload).write(to: memory, options: .atomic)
             }
-            try await api.upload(.raw(body, type: "video/mp4"), to: "/films", resuming: resuming)
+            try await api.upload(.stream(body, type: "video/mp4"), to: "/films", resuming: resuming)
             try? FileManager.default.removeItem(at: memory)
         }
 
@@ -74,7 +74,7 @@ struct Uploads {
     }
 
     private static func printRequests(to uploads: UploadServer, after count: Int = 0) {
-        for (method, fields) in zip(uploads.methods, uploads.headerFields).dropFirst(count) {
+        for (method, fields) in zip(uploads.methods, uploads.headers).dropFirst(count) {
             switch method {
             case .head: print("  HEAD: how many bytes are there?")
             case .patch: print("  PATCH: the rest from byte \(fields["Upload-Offset"] ?? "?")")

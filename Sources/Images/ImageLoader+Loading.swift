@@ -71,7 +71,7 @@ extension ImageLoader {
         let (image, response) = try await client.content(
             at: url,
             as: Image.self,
-            upTo: contentLimit,
+            upTo: bodyLimit,
             headers: headers,
             context: context
         ) { content in

@@ -39,7 +39,7 @@ public final class ImageLoader<Image: Sendable>: Sendable {
     }
 
     let client: Client
-    let contentLimit: Int
+    let bodyLimit: Int
     let headers: HTTPFields
     let context: HTTPContext
     let decode: @Sendable (Data) throws -> Image
@@ -52,7 +52,7 @@ public final class ImageLoader<Image: Sendable>: Sendable {
     /// - Parameters:
     ///   - client: sends the requests.
     ///   - limit: the highest total cost of the images in memory; 64 MiB by default. A costlier image isn't kept.
-    ///   - contentLimit: the longest content in bytes, before decoding; 32 MiB by default. A longer one fails with
+    ///   - bodyLimit: the longest content in bytes, before decoding; 32 MiB by default. A longer one fails with
     ///     `HTTPErrorCode.bodyTooLarge`.
     ///   - maxDecodings: how many images are decoded at a time; 2 by default, and at least 1.
     ///   - headers: sent with each request. They take precedence over the chain's defaults.
@@ -62,7 +62,7 @@ public final class ImageLoader<Image: Sendable>: Sendable {
     public init(
         _ client: Client,
         limit: Int = 64 << 20,
-        contentLimit: Int = 32 << 20,
+        bodyLimit: Int = 32 << 20,
         maxDecodings: Int = 2,
         headers: HTTPFields = [.accept: "image/*"],
         context: HTTPContext = HTTPContext(),
@@ -70,7 +70,7 @@ public final class ImageLoader<Image: Sendable>: Sendable {
         cost: @escaping @Sendable (_ image: Image) -> Int
     ) {
         self.client = client
-        self.contentLimit = max(0, contentLimit)
+        self.bodyLimit = max(0, bodyLimit)
         self.headers = headers
         self.context = context
         self.decode = decode
@@ -86,7 +86,7 @@ public final class ImageLoader<Image: Sendable>: Sendable {
     /// - Parameters:
     ///   - path: a path below the client's base URL, or an absolute URL. `RequestTarget(url)` makes one of a `URL`.
     ///   - variant: the form of the image; by default the one that the loader decodes.
-    /// - Throws: `DecodingFailure` if the content can't be decoded (`HTTPErrorCode.undecodable`), is empty, or the status isn't a
+    /// - Throws: `ResponseDecodingError` if the content can't be decoded (`HTTPErrorCode.undecodable`), is empty, or the status isn't a
     ///   success; `TransportError` with `HTTPErrorCode.bodyTooLarge` for content over the limit; errors of the chain;
     ///   `CancellationError` at once if the task is cancelled.
     public func image(

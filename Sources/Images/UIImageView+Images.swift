@@ -60,7 +60,7 @@ extension ImageLoader where Image == UIImage {
     /// - Parameters:
     ///   - client: sends the requests.
     ///   - limit: the highest total cost of the images in memory in bytes; 64 MiB by default.
-    ///   - contentLimit: the longest content in bytes, before decoding; 32 MiB by default.
+    ///   - bodyLimit: the longest content in bytes, before decoding; 32 MiB by default.
     ///   - pixelLimit: the highest number of pixels; 50 million by default, which take 200 MB. A larger image isn't decoded, and
     ///     fails with `HTTPErrorCode.undecodable`.
     ///   - scale: the pixels of one point, such as the screen's scale; 1 by default.
@@ -70,7 +70,7 @@ extension ImageLoader where Image == UIImage {
     public convenience init(
         _ client: Client,
         limit: Int = 64 << 20,
-        contentLimit: Int = 32 << 20,
+        bodyLimit: Int = 32 << 20,
         pixelLimit: Int = 50_000_000,
         scale: Double = 1,
         maxDecodings: Int = 2,
@@ -80,7 +80,7 @@ extension ImageLoader where Image == UIImage {
         self.init(
             client,
             limit: limit,
-            contentLimit: contentLimit,
+            bodyLimit: bodyLimit,
             maxDecodings: maxDecodings,
             headers: headers,
             context: context

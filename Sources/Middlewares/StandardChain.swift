@@ -6,7 +6,7 @@ extension Array where Element == any Interceptor {
     /// let anonymous = Client(baseURL: url, interceptors: .standard())         // without sign-in
     /// let own = Client(
     ///     baseURL: url,
-    ///     interceptors: .standard(tokens, cache: .cache(.disk(at: cachesDirectory)), retry: .retry(5), log: nil)
+    ///     interceptors: .standard(tokens, cache: .cache(.disk(at: cachesDirectory)), retry: .retry(maxAttempts: 5), log: nil)
     /// )
     /// ```
     /// The chain is this array; `print(client.chain)` shows it:
@@ -18,7 +18,7 @@ extension Array where Element == any Interceptor {
     ///     .retryOnUnauthorized(tokens),       // tokens: refreshes the token after a 401
     ///     .bearerAuth(tokens),                // tokens: sends the token to its origins
     ///     .cache(.memory()),                  // cache
-    ///     .retry(3),                          // retry: repeats only what is safe to repeat
+    ///     .retry(maxAttempts: 3),             // retry: repeats only what is safe to repeat
     ///     .logging(),                         // log: to standard error, without secrets
     /// ]
     /// ```
@@ -39,7 +39,7 @@ extension Array where Element == any Interceptor {
         redirects: (any Interceptor)? = .followRedirects(),
         credentials: [any Interceptor] = [],
         cache: (any Interceptor)? = .cache(.memory()),
-        retry: (any Interceptor)? = .retry(3),
+        retry: (any Interceptor)? = .retry(maxAttempts: 3),
         log: (any Interceptor)? = .logging()
     ) -> Self {
         let signIn: Self = tokens.map { [.retryOnUnauthorized($0), .bearerAuth($0)] } ?? []

@@ -16,7 +16,7 @@ package enum StubExchange {
         _ request: HTTPRequest,
         clock: any Clock<Duration>
     ) async throws -> (recorded: HTTPRequest, isComplete: Bool) {
-        if let bytes = request.body.bytes {
+        if let bytes = request.body.data {
             var progress = StubProgress(request.context.uploadProgress, total: request.body.length)
             progress.add(bytes.count)
             return (request, true)
@@ -33,7 +33,7 @@ package enum StubExchange {
     private static func read(
         _ request: HTTPRequest,
         _ arrived: @Sendable () -> Void
-    ) async throws -> (bytes: Data, isComplete: Bool) {
+    ) async throws -> (data: Data, isComplete: Bool) {
         var progress = StubProgress(request.context.uploadProgress, total: request.body.length)
         var bytes = Data()
         var isComplete = true
@@ -115,7 +115,7 @@ package enum StubExchange {
     /// Whether a response whose content failed is a redirect that is followed.
     private static func isFollowed(_ response: HTTPResponse, after error: any Error, of request: HTTPRequest) -> Bool {
         guard !Task.isCancelled, !(error is CancellationError) else { return false }
-        return request.context.followsRedirects && HTTPResponse.isRedirect(response.status, response.headerFields)
+        return request.context.followsRedirects && HTTPResponse.isRedirect(response.status, response.headers)
     }
 
     private static func streamed(
@@ -180,7 +180,7 @@ extension StubAnswer {
     }
 
     private func response(_ body: HTTPBody) -> HTTPResponse {
-        var response = HTTPResponse(status: status, headerFields: headerFields, body: body)
+        var response = HTTPResponse(status: status, headers: headers, body: body)
         response.context.trailers = trailers.map(HTTPTrailers.init)
         return response
     }

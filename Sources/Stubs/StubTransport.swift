@@ -162,7 +162,7 @@ extension StubTransport {
     ///
     /// ```swift
     /// stub.on(.post, "/users") { request in
-    ///     request.headerFields[.authorization] == nil ? .status(401) : .json(#"{"id":42}"#, status: 201)
+    ///     request.headers[.authorization] == nil ? .status(401) : .json(#"{"id":42}"#, status: 201)
     /// }
     /// ```
     /// - Parameters:

@@ -9,7 +9,7 @@ public import Interceptors
 /// do {
 ///     let film = try HTTPBody(file: file)
 ///     let resuming = UploadResuming.draft.acrossLaunches(from: saved) { upload in remember(upload) }
-///     try await api.upload(.raw(film, type: "video/mp4"), to: "/films", resuming: resuming)
+///     try await api.upload(.stream(film, type: "video/mp4"), to: "/films", resuming: resuming)
 /// } catch let error as TransferError where error.code == .uploadContentChanged {
 ///     if let saved { try await api.cancelUpload(saved) }      // the file was edited: begin from the start
 /// }

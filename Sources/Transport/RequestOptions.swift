@@ -107,7 +107,7 @@ extension HTTPContext {
         set { self[RepetitionKey.self].followsRedirects = newValue }
     }
 
-    /// On a request: whether the caller says that it may be sent several times; `nil` if the caller says neither. `Middlewares`
+    /// On a request: whether the caller says that it may be sent several times; `nil` if the caller says neither. `InterceptorsMiddlewares`
     /// documents it as `isIdempotent`.
     package var declaredIdempotency: Bool? {
         get { self[RepetitionKey.self].isIdempotent }

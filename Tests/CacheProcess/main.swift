@@ -35,7 +35,7 @@ func change(_ generator: inout SeededGenerator) async throws {
         let body = CacheFill.body(number, version)
         let response = CachedResponse(
             status: 200,
-            headerFields: ["X-Version": String(version)],
+            headers: ["X-Version": String(version)],
             selectingFields: version % 3 == 0 ? ["X-Variant": String(version % 5)] : [:],
             responseTime: 0
         )
@@ -55,7 +55,7 @@ func isWhole(_ generator: inout SeededGenerator) async throws -> Bool {
     let number = Int.random(in: 0..<40, using: &generator)
     guard let key = key(number) else { exit(65) }
     for entry in try await store.entries(for: key) {
-        guard let version = entry.response.headerFields["X-Version"].flatMap({ UInt64($0) }) else { return false }
+        guard let version = entry.response.headers["X-Version"].flatMap({ UInt64($0) }) else { return false }
         do {
             let body = try await entry.body().collect(upTo: 1 << 20)
             if body != CacheFill.body(number, version) { return false }
@@ -84,7 +84,7 @@ struct LongAnswers: Transport {
         let body = Data(repeating: 7, count: 300_000)
         return HTTPResponse(
             status: 200,
-            headerFields: [.cacheControl: "max-age=60"],
+            headers: [.cacheControl: "max-age=60"],
             body: HTTPBody(body),
             url: request.url
         )
@@ -94,10 +94,10 @@ struct LongAnswers: Transport {
 /// A transport whose responses vary by `X-Variant`. The request's `X-Length` sets the body's length.
 struct Variants: Transport {
     func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
-        let body = Data(repeating: 7, count: request.headerFields["X-Length"].flatMap { Int($0) } ?? 5_000)
+        let body = Data(repeating: 7, count: request.headers["X-Length"].flatMap { Int($0) } ?? 5_000)
         return HTTPResponse(
             status: 200,
-            headerFields: [.cacheControl: "max-age=60", .vary: "X-Variant"],
+            headers: [.cacheControl: "max-age=60", .vary: "X-Variant"],
             body: HTTPBody(body),
             url: request.url
         )
@@ -106,9 +106,9 @@ struct Variants: Transport {
 
 func ask(_ chain: InterceptorChain, _ variant: String, length: Int? = nil) async throws {
     guard let url = URL(string: "https://a.example/varied") else { exit(65) }
-    var request = HTTPRequest(url: url, headerFields: ["X-Variant": variant])
+    var request = HTTPRequest(url: url, headers: ["X-Variant": variant])
     if let length {
-        request.headerFields["X-Length"] = String(length)
+        request.headers["X-Length"] = String(length)
         request.context.cacheMode = .reload
     }
     let response = try await chain.send(request)

@@ -1,27 +1,24 @@
 // Common calls and mistakes, with the compiler's answers. Scripts/check-diagnostics compiles each block separately.
 
 // A literal with values of several types.
-// error: Write `content: .json([…])`, or encode a type of your own.
+// error: Write `body: .json([…])`, or encode a type of your own.
 try await api.post("/orders", body: ["limit": 20, "title": "x"])
 
 // The same, with a result.
-// error: Write `content: .json([…])`, or encode a type of your own.
+// error: Write `body: .json([…])`, or encode a type of your own.
 let user: User = try await api.patch("/orders", body: ["limit": 20, "tags": ["a"]])
 
 // A dictionary of anything.
-// error: Write `content: .json([…])`, or encode a type of your own.
+// error: Write `body: .json([…])`, or encode a type of your own.
 func send(_ values: [String: Any]) async throws { try await api.put("/orders", body: values) }
 
 // A body that is no value.
-// error: Write `content: .raw(body, type: …)`.
+// error: Write `body: .stream(body, type: …)`.
 try await api.put("/photo", body: HTTPBody(file: file))
 
-// Content as a body.
-// error: Write `content:` instead of `body:`.
+// A form, with a result or without.
+// compiles
 try await api.post("/login", body: .form(["user": "ada"]))
-
-// Content as a body, with a result.
-// error: Write `content:` instead of `body:`.
 let user = try await api.put("/login", body: form, as: User.self)
 
 // A value that can't be encoded.
@@ -104,8 +101,8 @@ let user: User = try await api.put("/users", body: newUser, progress: { print($0
 try await api.get("/users/\(cursor)")
 
 // Raw bytes without their type.
-// error: cannot convert value of type 'Data' to expected argument type 'RequestContent'
-try await api.post("/photo", content: Data())
+// error: missing argument for parameter 'type' in call
+try await api.post("/photo", body: .data(Data()))
 
 // compiles
 try await api.get("/ping")
@@ -125,10 +122,10 @@ try await api.post("/orders", body: ["limit": 20, "page": 1])
 // compiles
 let title = "x"
 let note: String? = nil
-try await api.post("/orders", content: .json(["limit": 20, "title": title, "tags": ["a"], "note": note]))
+try await api.post("/orders", body: .json(["limit": 20, "title": title, "tags": ["a"], "note": note]))
 
 // compiles
-try await api.post("/photos", content: .multipart([.file(name: "photo", at: file)])) { print($0.completed) }
+try await api.post("/photos", body: .multipart([.file(name: "photo", at: file)])) { print($0.completed) }
 
 // compiles
 try await api.download("/film.mp4", to: file) { print($0.completed) }

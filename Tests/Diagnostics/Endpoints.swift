@@ -11,7 +11,7 @@ enum Users: Endpoint {
             case .create(let user): .post("/users", body: user, headers: ["X-Client": "ios"])
             case .search(let term): .get("/users", query: ["q": term], context: .with(\.validatesStatus, false))
             case .remove(let id): .delete("/users/\(id)")
-            case .photo(let file): .put("/photo", content: try .file(at: file))
+            case .photo(let file): .put("/photo", body: try .file(at: file))
             }
         }
     }
@@ -32,7 +32,7 @@ let both = [try await api.call(user(1)), try await api.call(Me())]
 struct CreateUser: Endpoint {
     let user: NewUser
     var path: RequestTarget { "/users" }
-    var content: RequestContent { .encoded(user) }
+    var body: RequestBody { .encoded(user) }
 }
 
 // The same, stored.
@@ -40,7 +40,7 @@ struct CreateUser: Endpoint {
 // note: protocol requires property 'request' with type 'EndpointRequest<NoContent>'
 struct CreateUser: Endpoint {
     let path: RequestTarget = "/users"
-    let content: RequestContent
+    let body: RequestBody
 }
 
 // A body.
@@ -97,16 +97,13 @@ struct GetUser: Endpoint {
 // note: protocol requires property 'request' with type 'EndpointRequest<NoContent>'
 struct GetUser: Endpoint {
     let path: RequestTarget = "/users"
-    let headerFields = ["X-Client": "ios"]
+    let headers = ["X-Client": "ios"]
 }
 
-// The same mistakes in a request: content that needs an encoder.
-// error: cannot convert value of type 'User' to expected argument type 'RequestContent'
-let request: EndpointRequest<User> = .post("/users", content: newUser)
-
-// Content as a body.
-// error: Write `content:` instead of `body:`.
-let request: EndpointRequest<User> = .post("/users", body: .form(["name": "Ada"]))
+// A value and a form in a request.
+// compiles
+let value: EndpointRequest<User> = .post("/users", body: newUser)
+let form: EndpointRequest<User> = .post("/users", body: .form(["name": "Ada"]))
 
 // Parameters in a request.
 // error: extra argument 'parameters' in call

@@ -11,7 +11,7 @@ let chain: [any Interceptor] = [.sign(signer) { $0.method == .post }]
 
 // A signer from a closure, for several chains.
 // compiles
-let signer = RequestSigner { request, date in request.headerFields["X-Signed-At"] = "\(date.timeIntervalSince1970)" }
+let signer = RequestSigner { request, date in request.headers["X-Signed-At"] = "\(date.timeIntervalSince1970)" }
 let chain: [any Interceptor] = [.sign(signer, origins: [origin])]
 
 // The closure of a breaker is called with each change of state.
@@ -39,7 +39,8 @@ let interceptor: AnyInterceptor = .retry(time: ContinuousClock())
 // The short spellings.
 // compiles
 let chain: [any Interceptor] = [
-    .latestWins(debounce: .milliseconds(300)), .retry(3), .bearerAuth("token"), .bearerAuth("token", for: origin),
+    .cancelPrevious(debounce: .milliseconds(300)), .retry(maxAttempts: 3), .bearerAuth("token"),
+    .bearerAuth("token", for: origin),
     .bearerAuth { try await session.token() }, .cache(.memory()), .cache(.disk(at: caches)), .logging(),
 ]
 let client = Client(baseURL: url, interceptors: chain, transport: .stub(.json("{}"), .status(503)))
@@ -49,11 +50,11 @@ let problem: Problem = try await api.get("/users/42", context: .with(\.validates
 
 // The outcomes to repeat, named beside the number.
 // compiles
-let interceptor: AnyInterceptor = .retry(3, when: .temporaryFailure || .status(409))
+let interceptor: AnyInterceptor = .retry(maxAttempts: 3, when: .temporaryFailure || .status(409))
 
-// A number of attempts that is no literal.
-// error: cannot convert value of type 'Int' to expected argument type 'RetryPolicy'
-let interceptor: AnyInterceptor = .retry(id)
+// A number without a label.
+// error: Write `.retry(maxAttempts: 3)`, which counts the first attempt too.
+let chain: [any Interceptor] = [.retry(3)]
 
 // A store of any type.
 // compiles
@@ -74,11 +75,11 @@ let interceptor: AnyInterceptor = .intercept { request, next in
 // Own interceptors beside the ready-made ones, with a factory or without.
 // compiles
 let chain: [any Interceptor] = [
-    .retry(3), .appVersion("4.2"), AppVersion(text: "4.2"), .hiddenAppVersion("4.2"), .logging(),
+    .retry(maxAttempts: 3), .appVersion("4.2"), AppVersion(text: "4.2"), .hiddenAppVersion("4.2"), .logging(),
 ]
-let one: some Interceptor = .retry(3)
+let one: some Interceptor = .retry(maxAttempts: 3)
 let other: some Interceptor = .appVersion("4.2")
-let hidden: [AnyInterceptor] = [.retry(3), .hiddenAppVersion("4.2")]
+let hidden: [AnyInterceptor] = [.retry(maxAttempts: 3), .hiddenAppVersion("4.2")]
 
 // The closures whose default is the package's.
 // compiles
@@ -86,7 +87,7 @@ let chain: [any Interceptor] = [
     .transactionID { "\(UUID())" }, .unwrapEnvelope(payload: "object") { $0.kind == .successful },
     .coalesce { $0.url.host() },
     .cache(store, isDisconnection: { $0.isDisconnection || $0.isOffline }), .followRedirects { _, _ in nil },
-    .passwordAuth(session: passwords) { realm, origin in nil }, .headers { request in [.accept: "text/plain"] },
+    .httpAuth(session: passwords) { realm, origin in nil }, .headers { request in [.accept: "text/plain"] },
 ]
 
 // Both transports take the same labels in the same order.
@@ -125,8 +126,8 @@ let client = Client(baseURL: url, interceptors: chain)
 print(try await api.send(HTTPRequest(url: url)).statusCode)
 
 // The fields of a response.
-// error: 'headers' has been renamed to 'headerFields'
-print(try await api.send(HTTPRequest(url: url)).headers)
+// error: 'headerFields' has been renamed to 'headers'
+print(try await api.send(HTTPRequest(url: url)).headerFields)
 
 // The bytes of a response.
 // error: Write `try await response.body.collect(upTo: limit)`, or call with `as: Data.self`.
@@ -134,7 +135,7 @@ print(try await api.send(HTTPRequest(url: url)).data)
 
 // compiles
 let response = try await api.send(HTTPRequest(url: url))
-print(response.status.code, response.headerFields, try await response.body.collect(upTo: 1_000))
+print(response.status.code, response.headers, try await response.body.collect(upTo: 1_000))
 
 // compiles
 do {
@@ -147,5 +148,5 @@ do {
 
 // compiles
 let interceptors: [any Interceptor] = [
-    .retry(3, when: .temporaryFailure || .code(.tlsFailed, HTTPErrorCode(rawValue: "quotaUsedUp")))
+    .retry(maxAttempts: 3, when: .temporaryFailure || .code(.tlsFailed, HTTPErrorCode(rawValue: "quotaUsedUp")))
 ]

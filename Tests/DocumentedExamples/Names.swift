@@ -150,7 +150,7 @@ let film: Film = some()
 let account: Account = some()
 let cell: User = some()
 let order: HTTPBody = some()
-let form: RequestContent = some()
+let form: RequestBody = some()
 
 let hasher = Digesting()
 let incoming: HTTPFields = some()

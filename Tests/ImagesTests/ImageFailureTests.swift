@@ -25,11 +25,11 @@ import Testing
     private func failure(
         of answer: StubAnswer,
         decode: @escaping @Sendable (Data) throws -> Picture = { _ in throw NoPicture() }
-    ) async throws -> DecodingFailure {
+    ) async throws -> ResponseDecodingError {
         let server = StubTransport()
         server.enqueue(answer)
         let loader = ImageLoader<Picture>(server, decode: decode)
-        let error = await #expect(throws: DecodingFailure.self) { try await loader.image(at: "/a?token=hush") }
+        let error = await #expect(throws: ResponseDecodingError.self) { try await loader.image(at: "/a?token=hush") }
         #expect(loader.memoryCount == 0)
         return try #require(error)
     }
@@ -57,7 +57,7 @@ import Testing
         let server = StubTransport()
         server.enqueue(.text("abc"))
         let loader = ImageLoader<Picture>(server)
-        let error = await #expect(throws: DecodingFailure.self) { try await loader.image(at: "/a", as: Broken()) }
+        let error = await #expect(throws: ResponseDecodingError.self) { try await loader.image(at: "/a", as: Broken()) }
         #expect(error?.code == .undecodable)
     }
 
@@ -65,13 +65,13 @@ import Testing
         let failures = Notes<HTTPErrorCode>()
         let observing: AnyInterceptor = .intercept { request, next in
             var response = try await next(request)
-            response.context.observeDecodingFailures { failures.add($0.code) }
+            response.context.observeDecodingErrors { failures.add($0.code) }
             return response
         }
         let server = StubTransport()
         server.enqueue(.text("abc"))
         let loader = ImageLoader<Picture>(server, [observing]) { _ in throw NoPicture() }
-        await #expect(throws: DecodingFailure.self) { try await loader.image(at: "/a") }
+        await #expect(throws: ResponseDecodingError.self) { try await loader.image(at: "/a") }
         #expect(failures.all == [.undecodable])
     }
 
@@ -98,7 +98,7 @@ import Testing
             HTTPResponse(status: 200, body: .oneShot(Chunks([String(decoding: long, as: UTF8.self)])))
         }
         for interceptors: [any Interceptor] in [[], [inMemory], [streaming]] {
-            let loader = ImageLoader<Picture>(server, interceptors, contentLimit: 10) { _ in
+            let loader = ImageLoader<Picture>(server, interceptors, bodyLimit: 10) { _ in
                 decoded.count()
                 return Picture(text: "")
             }
@@ -107,7 +107,7 @@ import Testing
             #expect(error?.request?.url.contains("img.example.com") == true)
             #expect(decoded.value == 0 && loader.memoryCount == 0)
         }
-        let loader = ImageLoader<Picture>(server, contentLimit: 10)
+        let loader = ImageLoader<Picture>(server, bodyLimit: 10)
         #expect(try await loader.image(at: "/a").source == .network, "Ten bytes are allowed.")
     }
 

@@ -91,7 +91,7 @@ import Testing
         _ = try await plain.image(at: "/a")
         let other = ImageLoader<Picture>(
             client,
-            contentLimit: 7,
+            bodyLimit: 7,
             headers: ["X-App": "1"],
             context: .with(\.timeouts, Timeouts(total: .seconds(3))),
             decode: { _ in Picture(text: "") },
@@ -99,8 +99,8 @@ import Testing
         )
         _ = try await other.image(at: "/a")
         let requests = server.requests
-        #expect(requests.map { $0.headerFields[.accept] } == ["image/*", "text/plain"])
-        #expect(requests.map { $0.headerFields["X-App"] } == [nil, "1"])
+        #expect(requests.map { $0.headers[.accept] } == ["image/*", "text/plain"])
+        #expect(requests.map { $0.headers["X-App"] } == [nil, "1"])
         #expect(requests.map(\.context.responseBody.bufferLimit) == [32 << 20, 7])
         #expect(requests[1].context.timeouts == Timeouts(total: .seconds(3)))
     }

@@ -121,7 +121,7 @@ import Testing
         world.answerAll()
         await ended.reached(1)
         load("ftp://example.com/a", world)
-        #expect(shown.all == ["DecodingFailure", "TransportError"])
+        #expect(shown.all == ["ResponseDecodingError", "TransportError"])
     }
 
     @Test func invalidURLDropsTheEarlierLoad() throws {

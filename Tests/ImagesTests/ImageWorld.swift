@@ -28,14 +28,14 @@ extension ImageLoader where Image == Picture {
         _ transport: any Transport,
         _ interceptors: [any Interceptor] = [],
         limit: Int = 1000,
-        contentLimit: Int = 1000,
+        bodyLimit: Int = 1000,
         maxDecodings: Int = 2,
         decode: @escaping @Sendable (Data) throws -> Picture = { Picture(text: String(decoding: $0, as: UTF8.self)) }
     ) {
         self.init(
             Client(baseURL: base, interceptors: interceptors, transport: transport),
             limit: limit,
-            contentLimit: contentLimit,
+            bodyLimit: bodyLimit,
             maxDecodings: maxDecodings,
             decode: decode,
             cost: \.text.utf8.count

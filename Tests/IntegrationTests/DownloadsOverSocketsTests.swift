@@ -37,7 +37,7 @@ import Testing
         server.on(.get, "/film") { [self] request in
             let number = requests.count()
             let fields: HTTPFields = [.eTag: "\"1\"", .acceptRanges: "bytes"]
-            if let range = request.headerFields[.range] {
+            if let range = request.headers[.range] {
                 let bounds = range.dropFirst("bytes=".count).split(separator: "-").compactMap { Int($0) }
                 let end = bounds.count == 2 ? bounds[1] + 1 : film.count
                 var fields = fields
@@ -54,8 +54,8 @@ import Testing
         let resuming = DownloadResuming.withinCall.trying(time: TimeSource(random: RandomSource { 0 }))
         try await client.download("/film", to: folder.file("film"), resuming: resuming)
         #expect(try Data(contentsOf: folder.file("film")) == film)
-        let asked = server.requests.map { $0.headerFields.contains(.range) }
+        let asked = server.requests.map { $0.headers.contains(.range) }
         #expect(asked.contains(true) && asked.last == false)
-        #expect(server.requests.allSatisfy { $0.headerFields[.acceptEncoding] == "identity" })
+        #expect(server.requests.allSatisfy { $0.headers[.acceptEncoding] == "identity" })
     }
 }

@@ -11,7 +11,7 @@ import Testing
 
     struct German: Interceptor {
         func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-            request.headerFields[.acceptLanguage] = "de"
+            request.headers[.acceptLanguage] = "de"
             return try await next(request)
         }
     }
@@ -32,7 +32,7 @@ import Testing
         stub.on(.post, "/login", .json(#"{"token":"old","refreshToken":"a"}"#))
         stub.on(.post, "/refresh", .json(#"{"token":"new","refreshToken":"b"}"#))
         stub.on(.get, "/users/42") { request in
-            guard request.headerFields[.authorization] == "Bearer new" else { return .status(401) }
+            guard request.headers[.authorization] == "Bearer new" else { return .status(401) }
             return .json(#"{"id":42,"name":"Ada"}"#, headers: [.cacheControl: "max-age=60"])
         }
 
@@ -50,7 +50,7 @@ import Testing
         }
 
         #expect(stub.requests.map(\.url.path) == ["/login", "/users/42", "/refresh", "/users/42"])
-        #expect(stub.requests[2].body.bytes.map { String(decoding: $0, as: UTF8.self) } == #"{"token":"a"}"#)
+        #expect(stub.requests[2].body.data.map { String(decoding: $0, as: UTF8.self) } == #"{"token":"a"}"#)
     }
 
     @Test func refreshesAnExpiredToken() async throws {
@@ -61,7 +61,7 @@ import Testing
         let api = makeAPI(tokens, transport: stub)
         let user: User = try await api.get("/users/42")
         #expect(user.name == "Ada")
-        #expect(stub.requests.map { $0.headerFields[.authorization] } == ["Bearer old", "Bearer new"])
+        #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer old", "Bearer new"])
         #expect(api.chain.findings.isEmpty)
         try stub.verify()
     }
@@ -91,7 +91,7 @@ import Testing
                 .retryOnUnauthorized(tokens),
                 .bearerAuth(tokens),
                 .cache(.disk(at: cachesDirectory)),
-                .retry(3),
+                .retry(maxAttempts: 3),
                 .logging(.headers, to: LogSink { _ in }),
             ],
             transport: stub
@@ -131,7 +131,7 @@ import Testing
 
         try await api.post(
             "/photos",
-            content: .multipart([
+            body: .multipart([
                 .text(name: "title", title),
                 .file(name: "photo", at: photo, contentType: "image/jpeg"),
             ])
@@ -139,7 +139,7 @@ import Testing
 
         try await api.download("/film.mp4", to: file)
 
-        #expect(stub.requests.first?.body.bytes?.isEmpty == false)
+        #expect(stub.requests.first?.body.data?.isEmpty == false)
         #expect(try Data(contentsOf: file) == Data("[]".utf8))
     }
 
@@ -148,7 +148,7 @@ import Testing
         stub.enqueue(.status(200))
         let chain = InterceptorChain([German()], transport: stub)
         _ = try await chain.send(HTTPRequest(url: try #require(URL(string: "https://example.com"))))
-        #expect(stub.requests.first?.headerFields[.acceptLanguage] == "de")
+        #expect(stub.requests.first?.headers[.acceptLanguage] == "de")
     }
 
     #if os(Linux)

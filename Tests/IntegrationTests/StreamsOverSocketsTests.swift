@@ -55,7 +55,7 @@ import Testing
             return data
         }
         #expect(data == ["a", "b"])
-        #expect(server.requests.map { $0.headerFields["Last-Event-ID"] } == [nil, "1", "1"])
+        #expect(server.requests.map { $0.headers["Last-Event-ID"] } == [nil, "1", "1"])
     }
 
     @Test func aServerThatIsGoneIsTriedUntilThereWereTooManyFailures() async throws {

@@ -14,7 +14,7 @@ import Testing
         let stub = StubTransport()
         stub.on(.get, "/users/42", .json(#"{"id":42,"name":"Ada"}"#))
 
-        let client = Client(baseURL: url, interceptors: [.retry(3)], transport: stub)
+        let client = Client(baseURL: url, interceptors: [.retry(maxAttempts: 3)], transport: stub)
         let user: User = try await client.get("/users/42")
 
         #expect(user.name == "Ada")
@@ -34,7 +34,7 @@ import Testing
         let user: User = try await client.get("/users/42")
 
         #expect(user.id == 42)
-        let sent = stub.requests.map { $0.headerFields[.authorization] }
+        let sent = stub.requests.map { $0.headers[.authorization] }
         #expect(sent == ["Bearer old", "Bearer new"])
         try stub.verify()
     }
@@ -45,7 +45,7 @@ import Testing
         stub.enqueue(.status(503, headers: [.retryAfter: "20"]))
         stub.enqueue(.json(#"{"id":42,"name":"Ada"}"#).delayed(by: .seconds(2)))
 
-        let retry: any Interceptor = .retry(3, time: .manual(clock))
+        let retry: any Interceptor = .retry(maxAttempts: 3, time: .manual(clock))
         let client = Client(baseURL: url, interceptors: [retry], transport: stub)
         let user: User = try await clock.run { try await client.get("/users/42") }
 
@@ -120,7 +120,7 @@ import Testing
         let stub = StubTransport()
         stub.on(.get, "/film.mp4") { request in
             var fields = version
-            guard request.headerFields[.range] == "bytes=40000-" else {
+            guard request.headers[.range] == "bytes=40000-" else {
                 fields[.contentLength] = "100000"
                 let cut = TransportError(.connectionLost, "Cut.")
                 return .stream([film.prefix(40_000)], thenFailing: cut, headers: fields)
@@ -134,7 +134,7 @@ import Testing
         _ = try await clock.run { try await client.download("/film.mp4", to: file, resuming: resuming) }
 
         #expect(try Data(contentsOf: file) == film)
-        #expect(stub.requests.map { $0.headerFields[.range] } == [nil, "bytes=40000-"])
+        #expect(stub.requests.map { $0.headers[.range] } == [nil, "bytes=40000-"])
         try FileManager.default.removeItem(at: file)
     }
 }

@@ -30,7 +30,7 @@ nonisolated extension HTTPContext {
 
 nonisolated struct LanguageInterceptor: Interceptor {
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        request.headerFields[.acceptLanguage] = request.context.language
+        request.headers[.acceptLanguage] = request.context.language
         return try await next(request)
     }
 }
@@ -137,6 +137,6 @@ struct MainActorTests {
         let model = Model(stub)
         try await model.load()
         #expect(model.users == (1...4).map { User(id: $0) })
-        #expect(stub.requests.allSatisfy { $0.headerFields[.acceptLanguage] == "en" })
+        #expect(stub.requests.allSatisfy { $0.headers[.acceptLanguage] == "en" })
     }
 }

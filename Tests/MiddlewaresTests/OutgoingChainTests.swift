@@ -67,11 +67,11 @@ struct OutgoingChainTests {
             let recorder = Recorder { request in
                 if request.url == Self.home {
                     let location: HTTPFields = [.location: elsewhere.absoluteString]
-                    return HTTPResponse(status: 302, headerFields: location, url: request.url)
+                    return HTTPResponse(status: 302, headers: location, url: request.url)
                 }
                 return HTTPResponse(
                     status: 401,
-                    headerFields: [.wwwAuthenticate: "Digest realm=r, nonce=n, qop=auth"],
+                    headers: [.wwwAuthenticate: "Digest realm=r, nonce=n, qop=auth"],
                     url: request.url
                 )
             }
@@ -79,7 +79,7 @@ struct OutgoingChainTests {
             _ = try await chain.send(HTTPRequest(url: Self.home))
             let last = try #require(recorder.requests.last)
             #expect(last.url == elsewhere, "\(name)")
-            var fields = last.headerFields
+            var fields = last.headers
             fields.remove(.traceparent)
             #expect(fields.isEmpty, "\(name)")
         }
@@ -90,8 +90,8 @@ struct OutgoingChainTests {
         let recorder = Recorder { request in
             let body = try await request.body.collect(upTo: 1 << 20)
             let digest = try MessageDigest.of(body)
-            #expect(request.headerFields["Content-Digest"] == "sha-256=:\(Data(digest).base64EncodedString()):")
-            return HTTPResponse(status: 503, headerFields: [.setCookie: "a=1"], url: request.url)
+            #expect(request.headers["Content-Digest"] == "sha-256=:\(Data(digest).base64EncodedString()):")
+            return HTTPResponse(status: 503, headers: [.setCookie: "a=1"], url: request.url)
         }
         let sign = AnyInterceptor.sign(
             .hmacSHA256(Self.key, covering: ["@method", "cookie", "content-encoding", "content-digest"]),
@@ -108,10 +108,10 @@ struct OutgoingChainTests {
         let text = String(repeating: "text ", count: 1_000)
         let body = HTTPBody.restartable { Chunks([text]) }
         _ = try await chain.send(HTTPRequest(method: .post, url: Self.home, body: body))
-        let inputs = recorder.requests.compactMap { $0.headerFields["Signature-Input"] }
+        let inputs = recorder.requests.compactMap { $0.headers["Signature-Input"] }
         #expect(inputs.map { $0.contains("created=1") } == [true, false])
-        #expect(recorder.requests.map { $0.headerFields[.cookie] } == ["b=2", "b=2; a=1"])
-        #expect(Set(recorder.requests.compactMap { $0.headerFields["Signature"] }).count == 2)
+        #expect(recorder.requests.map { $0.headers[.cookie] } == ["b=2", "b=2; a=1"])
+        #expect(Set(recorder.requests.compactMap { $0.headers["Signature"] }).count == 2)
     }
 
     // MARK: Over real sockets
@@ -125,11 +125,11 @@ struct OutgoingChainTests {
     /// The last request as the server received it.
     private func received(_ server: MockServer) throws -> HTTPRequest {
         let request = try #require(server.requests.last)
-        let host = try #require(request.headerFields[.host])
+        let host = try #require(request.headers[.host])
         return HTTPRequest(
             method: request.method,
             url: try url("http://\(host)\(request.target)"),
-            headerFields: request.headerFields,
+            headers: request.headers,
             body: HTTPBody(request.body)
         )
     }
@@ -144,16 +144,16 @@ struct OutgoingChainTests {
             let request = HTTPRequest(
                 method: .post,
                 url: try url(server.url.absoluteString + target),
-                headerFields: [.contentType: "text/plain"],
+                headers: [.contentType: "text/plain"],
                 body: "content"
             )
             #expect(try await InterceptorChain([sign], transport: transport).send(request).status == 204)
             let got = try received(server)
-            let parameters = try #require(got.headerFields["Signature-Input"]).dropFirst("sig1=".count)
+            let parameters = try #require(got.headers["Signature-Input"]).dropFirst("sig1=".count)
             let covered = ["@method", "@target-uri", "content-type", "content-digest"]
             let base = try HTTPMessageSignature.base(covered, String(parameters), of: got)
             let code = try Self.key.hmacSHA256(base).base64EncodedString()
-            #expect(got.headerFields["Signature"] == "sig1=:\(code):")
+            #expect(got.headers["Signature"] == "sig1=:\(code):")
         }
     }
 
@@ -170,19 +170,19 @@ struct OutgoingChainTests {
             let request = HTTPRequest(
                 method: .put,
                 url: try url(server.url.absoluteString + target),
-                headerFields: [.contentType: "text/plain", "X-Amz-Meta": "a   b"],
+                headers: [.contentType: "text/plain", "X-Amz-Meta": "a   b"],
                 body: "content"
             )
             #expect(try await InterceptorChain([sign], transport: transport).send(request).status == 204)
             var got = try received(server)
-            let sent = try #require(got.headerFields[.authorization])
+            let sent = try #require(got.headers[.authorization])
             let names = try #require(sent.firstMatch(of: /SignedHeaders=([^,]+)/)).1.split(separator: ";").map(
                 String.init
             )
-            got.headerFields.removeAll { !names.contains($0.name.rawName.lowercased()) }
+            got.headers.removeAll { !names.contains($0.name.rawName.lowercased()) }
             // Signing the received request again must give the same signature.
             try await signer.sign(&got, at: date)
-            #expect(got.headerFields[.authorization] == sent)
+            #expect(got.headers[.authorization] == sent)
         }
     }
 
@@ -191,7 +191,7 @@ struct OutgoingChainTests {
             let server = try MockServer()
             defer { server.stop() }
             server.on(nil, "/**") { request in
-                guard let field = request.headerFields[.authorization] else {
+                guard let field = request.headers[.authorization] else {
                     return StubAnswer.status(401, headers: [.wwwAuthenticate: "Digest realm=r, nonce=n, qop=auth"])
                 }
                 let parameters = Challenge.parameters(in: String(field.dropFirst("Digest ".count)))

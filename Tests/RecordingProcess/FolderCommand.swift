@@ -28,7 +28,7 @@ enum FolderCommand {
                 fields["X-Mark"] = fill.mark
                 return HTTPResponse(
                     status: HTTPResponse.Status(code: fill.status) ?? 200,
-                    headerFields: fields,
+                    headers: fields,
                     body: HTTPBody(fill.content)
                 )
             }

@@ -19,7 +19,7 @@ enum LaunchCommand {
         let network = StubTransport { _ in HTTPResponse(status: 200, body: "the network") }
         let client = Client(
             interceptors: [],
-            transport: .fromLaunch(allowed: arguments.first == "debug", defaults: table, orElse: network)
+            transport: .launchStubs(allowed: arguments.first == "debug", defaults: table, otherwise: network)
         )
         var words = arguments.dropFirst().prefix { !$0.hasPrefix("--") }
         while let method = words.popFirst().flatMap(HTTPRequest.Method.init), let text = words.popFirst(),
@@ -34,7 +34,7 @@ enum LaunchCommand {
             let response = try await client.send(request)
             let bytes = try await response.body.collect(upTo: 1 << 24)
             let text = bytes.count > 200 ? "\(bytes.count) bytes" : String(decoding: bytes, as: UTF8.self)
-            return "\(response.status.code) \(response.headerFields[.contentType] ?? "-") \(text)"
+            return "\(response.status.code) \(response.headers[.contentType] ?? "-") \(text)"
         } catch let error as any HTTPError {
             return "\(error.code): \(error.message)"
         } catch {

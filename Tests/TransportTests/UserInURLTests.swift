@@ -31,6 +31,6 @@ import InterceptorsURLSession
             #expect(try await content(of: transport.send(makeRequest(server))) == "ok")
         }
         #expect(server.requests.count == transports.count)
-        #expect(server.requests.allSatisfy { !$0.headerFields.contains(.authorization) })
+        #expect(server.requests.allSatisfy { !$0.headers.contains(.authorization) })
     }
 }

@@ -42,7 +42,7 @@ do {
         return try await next(request)
     }
     try await Client(interceptors: [counting])
-        .upload(.raw(film, type: nil), to: RequestTarget(url), resuming: resuming) { progress in
+        .upload(.stream(film, type: nil), to: RequestTarget(url), resuming: resuming) { progress in
             if progress.completed >= bytes { kill(getpid(), SIGKILL) }
         }
     try? FileManager.default.removeItem(at: state)

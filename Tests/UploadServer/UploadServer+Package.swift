@@ -8,7 +8,7 @@ extension UploadServer {
     /// Answers the requests of a server that no route and no queued response answers.
     public func serve(on server: MockServer) {
         server.answerOthers { [self] request in
-            let head = UploadStore.Head(method: request.method, path: request.path, fields: request.headerFields)
+            let head = UploadStore.Head(method: request.method, path: request.path, fields: request.headers)
             let admission = store.withLock { $0.admit(head) }
             return MockServer.Intake(interims: admission.interims, limit: admission.cut) { [self] request, isCut in
                 let answer = store.withLock { $0.answer(head, admission, request.body, isCut: isCut) }

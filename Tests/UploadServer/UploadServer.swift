@@ -8,7 +8,7 @@ internal import Synchronization
 /// let content = Data("a long film".utf8)
 /// let uploads = UploadServer(faults: [.cut(after: 4)])
 /// let api = Client(baseURL: url, interceptors: [.validateStatus()], transport: uploads)
-/// try await api.upload(.raw(content, type: nil), to: "/files", resuming: .draft)
+/// try await api.upload(.stream(content, type: nil), to: "/files", resuming: .draft)
 /// #expect(uploads.completed == [content])
 /// ```
 /// The request of an upload goes to any path; the upload's URL is `/uploads/` and a number. A request without the fields of either
@@ -82,7 +82,7 @@ public final class UploadServer: Transport, Sendable {
     public var methods: [HTTPRequest.Method] { store.withLock { $0.heads.map(\.method) } }
 
     /// The fields of the requests so far, in the order of arrival.
-    public var headerFields: [HTTPFields] { store.withLock { $0.heads.map(\.fields) } }
+    public var headers: [HTTPFields] { store.withLock { $0.heads.map(\.fields) } }
 
     /// Adds faults of later requests.
     public func enqueue(_ faults: Fault...) { store.withLock { $0.faults += faults } }
@@ -92,10 +92,10 @@ public final class UploadServer: Transport, Sendable {
         try request.validate()
         let request = request
         try Task.checkCancellation()
-        let head = UploadStore.Head(method: request.method, path: request.url.path, fields: request.headerFields)
+        let head = UploadStore.Head(method: request.method, path: request.url.path, fields: request.headers)
         let admission = store.withLock { $0.admit(head) }
         for fields in admission.interims {
-            request.context.interim?(HTTPResponse(status: 104, headerFields: fields, url: request.url))
+            request.context.interim?(HTTPResponse(status: 104, headers: fields, url: request.url))
         }
         var content = Data()
         var isCut = false
@@ -117,7 +117,7 @@ public final class UploadServer: Transport, Sendable {
         let body = request.method == .head ? "" : answer.body
         return HTTPResponse(
             status: answer.status,
-            headerFields: answer.fields,
+            headers: answer.fields,
             body: HTTPBody(body),
             url: request.url
         )

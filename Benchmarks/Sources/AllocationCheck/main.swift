@@ -17,7 +17,7 @@ struct Append: Interceptor {
     let name: HTTPField.Name
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        request.headerFields.append(name, "value")
+        request.headers.append(name, "value")
         return try await next(request)
     }
 }
@@ -70,7 +70,7 @@ guard counted >= 1 else {
 #endif
 
 /// A response that the cache serves from its store after the first request.
-let fresh = Canned(response: HTTPResponse(status: 200, headerFields: [.cacheControl: "max-age=3600"], url: url))
+let fresh = Canned(response: HTTPResponse(status: 200, headers: [.cacheControl: "max-age=3600"], url: url))
 let realistic = RealisticChain(url: url)
 
 /// A transport that returns each response once and releases it.

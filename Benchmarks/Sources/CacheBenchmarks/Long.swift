@@ -17,7 +17,7 @@ private struct Chunks: AsyncSequence, AsyncIteratorProtocol, Sendable {
 
 private struct LongOrigin: Transport {
     func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
-        HTTPResponse(status: 200, headerFields: Origin.fields, body: .oneShot(Chunks()), url: request.url)
+        HTTPResponse(status: 200, headers: Origin.fields, body: .oneShot(Chunks()), url: request.url)
     }
 }
 

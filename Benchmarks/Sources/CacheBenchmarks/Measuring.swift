@@ -46,7 +46,7 @@ struct Origin: Transport {
     private static let content = Data(repeating: 7, count: 2_048)
 
     func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
-        HTTPResponse(status: 200, headerFields: Self.fields, body: HTTPBody(Self.content), url: request.url)
+        HTTPResponse(status: 200, headers: Self.fields, body: HTTPBody(Self.content), url: request.url)
     }
 
     private static func now() -> String {
@@ -62,7 +62,7 @@ func thing(_ number: Int) throws -> HTTPRequest {
     guard let url = URL(string: "https://api.example.com/v1/things/\(number)?page=1") else { throw Wrong() }
     return HTTPRequest(
         url: url,
-        headerFields: [
+        headers: [
             .accept: "application/json", .authorization: "Bearer 0af7651916cd43dd8448eb211c80319c",
         ]
     )

@@ -9,7 +9,7 @@ private struct Varied: Transport {
         fields[.vary] = "X-Variant"
         return HTTPResponse(
             status: 200,
-            headerFields: fields,
+            headers: fields,
             body: HTTPBody(Data(repeating: 7, count: 100)),
             url: request.url
         )
@@ -28,7 +28,7 @@ func measureVariants() async throws {
         var requests: [HTTPRequest] = []
         for variant in 0..<variants {
             var request = try thing(0)
-            request.headerFields["X-Variant"] = "\(variant)"
+            request.headers["X-Variant"] = "\(variant)"
             requests.append(request)
             _ = try await chain.send(request)
         }

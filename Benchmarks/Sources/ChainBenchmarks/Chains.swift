@@ -16,7 +16,7 @@ struct Append: Interceptor {
     let name: HTTPField.Name
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        request.headerFields.append(name, "value")
+        request.headers.append(name, "value")
         return try await next(request)
     }
 }
@@ -171,7 +171,7 @@ struct StaticAppend<Inner: Transport>: Transport {
     let inner: Inner
 
     func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
-        request.headerFields.append(name, "value")
+        request.headers.append(name, "value")
         return try await inner.send(request)
     }
 }

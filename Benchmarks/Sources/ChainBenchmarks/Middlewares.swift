@@ -136,7 +136,7 @@ private final class OneAfterTheOther: Transport {
         guard let body = bodies.withLock({ $0.popLast() }) else { throw Failed() }
         return HTTPResponse(
             status: 200,
-            headerFields: [.contentType: "application/json"],
+            headers: [.contentType: "application/json"],
             body: HTTPBody(body),
             url: url
         )
@@ -147,7 +147,7 @@ private final class OneAfterTheOther: Transport {
 private struct Guarded: Transport {
     func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
         await Task.yield()
-        let isNew = request.headerFields[.authorization] == "Bearer new"
+        let isNew = request.headers[.authorization] == "Bearer new"
         return HTTPResponse(status: isNew ? 200 : 401, url: request.url)
     }
 }

@@ -70,7 +70,7 @@ func compareAppending() async throws {
             contender("ours") { try await chain.send($0) },
             contender("ten fields appended without a chain") { request in
                 var request = request
-                for name in names { request.headerFields.append(name, "value") }
+                for name in names { request.headers.append(name, "value") }
                 return try await canned.send(request)
             },
             contender("chain known at compile time (floor)") { try await static10.send($0) },

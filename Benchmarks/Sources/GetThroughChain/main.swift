@@ -11,7 +11,8 @@ let tokens = TokenStore { _, api in
 let api = Client(
     baseURL: URL(string: "https://api.example.com"),
     interceptors: [
-        .validateStatus(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .cache(.memory()), .retry(3), .logging(),
+        .validateStatus(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .cache(.memory()), .retry(maxAttempts: 3),
+        .logging(),
     ],
     transport: .platform()
 )

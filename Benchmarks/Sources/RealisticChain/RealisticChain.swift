@@ -28,7 +28,7 @@ public struct RealisticChain {
         ]
         response = HTTPResponse(
             status: 200,
-            headerFields: [.contentType: "application/json"],
+            headers: [.contentType: "application/json"],
             body: #"{"code":200,"message":"ok","object":{"id":42,"name":"Ada"}}"#,
             url: url
         )

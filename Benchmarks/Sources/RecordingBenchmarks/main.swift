@@ -17,7 +17,7 @@ func request(_ number: Int, posting body: HTTPBody = .empty) throws -> HTTPReque
     let fields: HTTPFields = [
         .accept: "application/json", .authorization: "Bearer abcdefghijklmnop", .userAgent: "App/1.0",
     ]
-    return HTTPRequest(method: body.isEmpty ? .get : .post, url: url, headerFields: fields, body: body)
+    return HTTPRequest(method: body.isEmpty ? .get : .post, url: url, headers: fields, body: body)
 }
 
 @concurrent
@@ -31,7 +31,7 @@ let answerFields: HTTPFields = [
 ]
 let answerBody = HTTPBody(String(repeating: #"{"id":42,"name":"Ada"},"#, count: 90))
 let stub = StubTransport { _ in
-    HTTPResponse(status: 200, headerFields: answerFields, body: answerBody)
+    HTTPResponse(status: 200, headers: answerFields, body: answerBody)
 }
 
 func recorded(_ requests: [HTTPRequest], _ name: String) async throws -> any Transport {

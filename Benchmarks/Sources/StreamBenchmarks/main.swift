@@ -29,7 +29,7 @@ struct Source: Sendable {
     func client(chunks count: Int) -> Client {
         let transport = StubTransport { [chunk, type] request in
             let body = HTTPBody.oneShot(Repeated(chunk, times: count))
-            return HTTPResponse(status: 200, headerFields: [.contentType: type], body: body, url: request.url)
+            return HTTPResponse(status: 200, headers: [.contentType: type], body: body, url: request.url)
         }
         return Client(baseURL: URL(string: "https://api.example.com"), interceptors: [], transport: transport)
     }

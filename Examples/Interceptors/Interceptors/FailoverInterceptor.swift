@@ -29,7 +29,7 @@ package struct FailoverInterceptor: PlacedInterceptor {
     /// A POST may have had its effect, unless nothing was sent. A stream that was read can't be sent again.
     private func mayRepeat(_ request: HTTPRequest, after outcome: Result<HTTPResponse, any Error>) -> Bool {
         guard request.body.isReadable else { return false }
-        if request.method.isIdempotent || request.headerFields.contains(.idempotencyKey) { return true }
+        if request.method.isIdempotent || request.headers.contains(.idempotencyKey) { return true }
         guard case .failure(let error as any HTTPError) = outcome else { return false }
         return error.sentNothing
     }
@@ -41,8 +41,8 @@ package struct FailoverInterceptor: PlacedInterceptor {
         guard let url = parts.url else { return nil }
         var moved = request
         moved.url = url
-        moved.headerFields = HTTPFields(
-            request.headerFields.filter { !Redaction.standard.isSensitive($0.name.rawName) }
+        moved.headers = HTTPFields(
+            request.headers.filter { !Redaction.standard.isSensitive($0.name.rawName) }
         )
         moved.context.resendCount += 1
         return moved

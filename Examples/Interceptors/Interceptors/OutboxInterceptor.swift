@@ -15,11 +15,11 @@ package final class OutboxInterceptor: PlacedInterceptor {
     package var placement: [ChainRole] { [.answers, .changesRequest, .outside(.addsCredentials)] }
 
     package func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        guard request.method == .post, request.body.bytes != nil, !Self.isFromOutbox else {
+        guard request.method == .post, request.body.data != nil, !Self.isFromOutbox else {
             return try await next(request)
         }
         // The server recognises a request that it has seen by this key.
-        if !request.headerFields.contains(.idempotencyKey) { request.headerFields[.idempotencyKey] = UUID().uuidString }
+        if !request.headers.contains(.idempotencyKey) { request.headers[.idempotencyKey] = UUID().uuidString }
         let request = request
         do { return try await next(request) } catch {
             guard OutcomeCondition.temporaryFailure.matches(.failure(error), to: request) else { throw error }
@@ -31,7 +31,7 @@ package final class OutboxInterceptor: PlacedInterceptor {
 
     @concurrent private func save(_ request: HTTPRequest) async throws {
         var kept = request
-        kept.headerFields = HTTPFields(request.headerFields.filter { !Redaction.standard.isSensitive($0.name.rawName) })
+        kept.headers = HTTPFields(request.headers.filter { !Redaction.standard.isSensitive($0.name.rawName) })
         let name = "\(Int(time.now().timeIntervalSince1970 * 1_000))-\(UUID().uuidString).json"
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try JSONEncoder().encode(kept).write(to: folder.appending(path: name), options: .atomic)

@@ -14,9 +14,9 @@ package struct UnsealInterceptor: PlacedInterceptor {
     package func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         var response = try await next(request)
         guard response.status.kind == .successful, !response.body.isEmpty else { return response }
-        let isBuffered = response.body.bytes != nil
+        let isBuffered = response.body.data != nil
         // The lengths differ, and the reader must not wait for bytes that never come.
-        response.headerFields.remove(.contentLength)
+        response.headers.remove(.contentLength)
         response.body = response.body.wrapped { [open] in Frames(body: $0, open: open) }
         if isBuffered { response.body = HTTPBody(try await response.body.collect(upTo: 64 << 20)) }
         return response

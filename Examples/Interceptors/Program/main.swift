@@ -88,7 +88,7 @@ func outbox() async throws {
     isOffline.withLock { $0 = false }
     try await outbox.sendAll(with: client)
     try await outbox.sendAll(with: client)
-    let keys = stub.requests.compactMap { $0.headerFields[.idempotencyKey] }
+    let keys = stub.requests.compactMap { $0.headers[.idempotencyKey] }
     try check(keys.count == 1, "online: the order is sent once, with a key by which the server recognises it")
 }
 

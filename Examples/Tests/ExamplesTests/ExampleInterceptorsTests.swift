@@ -64,7 +64,7 @@ private final class Recorder: Transport {
     @Test func chainOfTheExamplesKeepsEveryProperty() async throws {
         try await Simulation(seeds: 1...200) { world in
             world.client(interceptors: [
-                .retry(3, time: world.time), BulkheadInterceptor(limit: 3),
+                .retry(maxAttempts: 3, time: world.time), BulkheadInterceptor(limit: 3),
                 .failover(from: world.origin, to: Self.second),
             ])
         }.run()
@@ -74,10 +74,10 @@ private final class Recorder: Transport {
         let recorder = Recorder { HTTPResponse(status: $0.url.host() == "second.example" ? 200 : 503) }
         let origin = try #require(Origin(apiURL))
         let chain = InterceptorChain([.failover(from: origin, to: Self.second)], transport: recorder)
-        let request = HTTPRequest(url: apiURL, headerFields: [.authorization: "Bearer secret", .accept: "text/plain"])
+        let request = HTTPRequest(url: apiURL, headers: [.authorization: "Bearer secret", .accept: "text/plain"])
         #expect(try await chain.send(request).status == 200)
-        #expect(recorder.requests.map { $0.headerFields[.authorization] } == ["Bearer secret", nil])
-        #expect(recorder.requests.last?.headerFields[.accept] == "text/plain")
+        #expect(recorder.requests.map { $0.headers[.authorization] } == ["Bearer secret", nil])
+        #expect(recorder.requests.last?.headers[.accept] == "text/plain")
         #expect(recorder.requests.last?.url.path == apiURL.path)
     }
 
@@ -100,7 +100,7 @@ private final class Recorder: Transport {
         let client = Client(baseURL: apiURL, interceptors: [outbox, network], transport: recorder)
         for text in ["one", "two", "three"] {
             let fields: HTTPFields = [.authorization: "Bearer secret"]
-            let order = HTTPRequest(method: .post, url: apiURL, headerFields: fields, body: HTTPBody(text))
+            let order = HTTPRequest(method: .post, url: apiURL, headers: fields, body: HTTPBody(text))
             #expect(try await client.send(order).status == 202)
             clock.advance(by: .seconds(1))
         }
@@ -109,12 +109,12 @@ private final class Recorder: Transport {
         try await outbox.sendAll(with: client)
         try await outbox.sendAll(with: client)
         #expect(
-            recorder.requests.compactMap { $0.body.bytes.map { String(decoding: $0, as: UTF8.self) } } == [
+            recorder.requests.compactMap { $0.body.data.map { String(decoding: $0, as: UTF8.self) } } == [
                 "one", "two", "three",
             ]
         )
-        #expect(Set(recorder.requests.map { $0.headerFields[.idempotencyKey] }).count == 3)
-        #expect(recorder.requests.allSatisfy { $0.headerFields[.authorization] == nil })
+        #expect(Set(recorder.requests.map { $0.headers[.idempotencyKey] }).count == 3)
+        #expect(recorder.requests.allSatisfy { $0.headers[.authorization] == nil })
     }
 
     @Test func theOutboxKeepsWhatTheServerHasNotAccepted() async throws {
@@ -126,7 +126,7 @@ private final class Recorder: Transport {
         // Answers an order with the status that is its content.
         let statuses = Shared<[Int: Int]>([400: 400, 409: 409, 200: 200])
         let recorder = Recorder { request in
-            let order = Int(String(decoding: request.body.bytes ?? Data(), as: UTF8.self)) ?? 0
+            let order = Int(String(decoding: request.body.data ?? Data(), as: UTF8.self)) ?? 0
             return HTTPResponse(status: HTTPResponse.Status(integerLiteral: statuses.value[order] ?? 500))
         }
         let client = Client(baseURL: apiURL, interceptors: [outbox, network], transport: recorder)
@@ -143,7 +143,7 @@ private final class Recorder: Transport {
         async let other: Void = outbox.sendAll(with: client)
         try await outbox.sendAll(with: client)
         try await other
-        let orders = { recorder.requests.compactMap { $0.body.bytes.map { String(decoding: $0, as: UTF8.self) } } }
+        let orders = { recorder.requests.compactMap { $0.body.data.map { String(decoding: $0, as: UTF8.self) } } }
         // A call of sendAll during another one does nothing; a later one repeats the refused order.
         #expect(orders().filter { $0 == "409" } == ["409"] && orders().filter { $0 == "200" } == ["200"])
         statuses.change { $0[400] = 201 }

@@ -61,17 +61,17 @@ struct JournalParts: Sendable {
     let length: Int64?
 
     init(_ request: borrowing HTTPRequest) {
-        self.init(request.method, nil, request.url, request.headerFields, request.body)
+        self.init(request.method, nil, request.url, request.headers, request.body)
         credentialFields = request.context.credentialFields
     }
 
     init(_ response: borrowing HTTPResponse) {
-        self.init(nil, response.status.code, response.url, response.headerFields, response.body)
+        self.init(nil, response.status.code, response.url, response.headers, response.body)
     }
 
     private init(_ method: HTTPRequest.Method?, _ status: Int?, _ url: URL?, _ fields: HTTPFields, _ body: HTTPBody) {
         (self.method, self.status, self.url, self.fields) = (method, status, url, fields)
-        (self.body, bytes, length) = (body.identity, body.bytes, body.length)
+        (self.body, bytes, length) = (body.identity, body.data, body.length)
     }
 
     func isIdentical(to other: Self) -> Bool {

@@ -1,7 +1,7 @@
 /// An interceptor whose own type is hidden. The ready-made interceptors are values of this type.
 ///
 /// ```swift
-/// let resilient: [AnyInterceptor] = [.retry(3), .timeout(.seconds(10))]
+/// let resilient: [AnyInterceptor] = [.retry(maxAttempts: 3), .timeout(.seconds(10))]
 /// ```
 /// A chain calls the wrapped interceptor directly, so hiding a type costs nothing per request.
 ///

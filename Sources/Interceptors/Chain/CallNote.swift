@@ -41,10 +41,10 @@ extension HTTPRequest {
     ///
     /// ```swift
     /// let language: AnyInterceptor = .intercept { request, next in
-    ///     if request.headerFields.contains(.acceptLanguage) {
+    ///     if request.headers.contains(.acceptLanguage) {
     ///         request.note("The call chooses its language.")
     ///     } else {
-    ///         request.headerFields[.acceptLanguage] = await settings.language
+    ///         request.headers[.acceptLanguage] = await settings.language
     ///     }
     ///     return try await next(request)
     /// }

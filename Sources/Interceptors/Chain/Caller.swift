@@ -19,7 +19,7 @@ public struct Caller: Sendable, Hashable {
     package init(_ request: HTTPRequest) {
         partition = request.context.namedPartition.map { Array($0.utf8) }
         let isNamed = partition != nil
-        fields = isNamed ? [] : request.headerFields.filter { $0.name.identifiesCaller }
+        fields = isNamed ? [] : request.headers.filter { $0.name.identifiesCaller }
         user = isNamed ? nil : Self.user(of: request.url)
         identities = isNamed ? [] : request.context.callerIdentities
     }
@@ -31,7 +31,7 @@ public struct Caller: Sendable, Hashable {
     /// comes from a known caller.
     package func hasCredentials(of request: HTTPRequest) -> Bool {
         var count = 0
-        let all = request.headerFields
+        let all = request.headers
         for index in all.indices where all[index].name.identifiesCaller {
             guard count < fields.count, fields[count] == all[index] else { return false }
             count += 1
@@ -150,7 +150,7 @@ extension HTTPRequest {
     ///
     ///     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
     ///         try request.identifyCaller(by: "apiKey", as: key)
-    ///         if Origin(request.url) == origin { request.headerFields["X-API-Key"] = key }
+    ///         if Origin(request.url) == origin { request.headers["X-API-Key"] = key }
     ///         return try await next(request)
     ///     }
     /// }

@@ -1,7 +1,7 @@
 /// One step of a chain. It sees each request on the way down and the response on the way up.
 ///
 /// ## Choose one
-/// The module `Middlewares` has ready-made interceptors, each as a static member: `.headers(…)`, `.logging(.body)`.
+/// The module `InterceptorsMiddlewares` has ready-made interceptors, each as a static member: `.headers(…)`, `.logging(.body)`.
 ///
 /// ## Use one
 /// The first interceptor of an array is the outermost: it sees a request first and the response last.
@@ -9,7 +9,7 @@
 /// ```swift
 /// let chain = InterceptorChain([.logging(.basic), .bearerAuth(tokens)], transport: transport)
 /// ```
-/// In a variable, the array needs its type: `let chain: [any Interceptor] = [.retry(3), .logging()]`.
+/// In a variable, the array needs its type: `let chain: [any Interceptor] = [.retry(maxAttempts: 3), .logging()]`.
 ///
 /// Here the log shows the call as the caller made it, because the token is added further inside. In the other order, the log
 /// would also show the token's field (redacted).
@@ -22,7 +22,7 @@
 ///     let language: String
 ///
 ///     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-///         request.headerFields[.acceptLanguage] = language
+///         request.headers[.acceptLanguage] = language
 ///         return try await next(request)
 ///     }
 /// }
@@ -37,7 +37,7 @@
 /// ordinary constant. Compilers on Apple platforms refuse to capture a consuming parameter, even in a list such as `[request]`;
 /// on Linux the same code may compile.
 ///
-/// The article *Writing interceptors*, in the documentation of `Middlewares`, shows how to call `next` twice, to send from child
+/// The article *Writing interceptors*, in the documentation of `InterceptorsMiddlewares`, shows how to call `next` twice, to send from child
 /// tasks, to change a stream, to work on the main actor, and to test an interceptor.
 ///
 /// ## Add a credential
@@ -70,7 +70,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///
     /// ```swift
     /// .intercept { request, next in
-    ///     request.headerFields["X-App-Version"] = "1.2"
+    ///     request.headers["X-App-Version"] = "1.2"
     ///     let response = try await next(request)
     ///     print(response.status)
     ///     return response

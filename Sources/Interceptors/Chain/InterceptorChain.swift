@@ -165,7 +165,7 @@ private struct ClosureTransport: Transport {
     /// ```swift
     /// let language: some Interceptor = .headers([.acceptLanguage: "en"])
     /// let response = try await language.intercept(HTTPRequest(url: url), next: Next { request in
-    ///     #expect(request.headerFields[.acceptLanguage] == "en")
+    ///     #expect(request.headers[.acceptLanguage] == "en")
     ///     return HTTPResponse(status: 204)
     /// })
     /// ```

@@ -47,7 +47,7 @@ internal import Synchronization
     private func see(_ response: HTTPResponse, from url: URL) {
         state.withLock { state in
             state.hasSeen = true
-            if HTTPResponse.isRedirect(response.status, response.headerFields) {
+            if HTTPResponse.isRedirect(response.status, response.headers) {
                 state.redirected = state.redirected ?? response.url ?? url
             }
             // A chain further inside may have asked for another URL, with a signature for instance.
@@ -70,7 +70,7 @@ internal import Synchronization
             if let redirected = state.redirected {
                 // The same URL again: a request that was repeated after a redirect to a log-in, for instance.
                 guard let answered = response.url else {
-                    return !HTTPResponse.isRedirect(response.status, response.headerFields)
+                    return !HTTPResponse.isRedirect(response.status, response.headers)
                 }
                 return !Self.isSame(answered, redirected)
             }

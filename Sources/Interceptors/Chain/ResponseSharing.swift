@@ -16,7 +16,7 @@ struct ResponseSharing: Sendable {
     let outer: [ResponseSharing]
 
     init(_ element: String, seeing request: borrowing HTTPRequest, outer: [ResponseSharing] = []) {
-        (self.element, fields, url, self.outer) = (element, request.headerFields, request.url, outer)
+        (self.element, fields, url, self.outer) = (element, request.headers, request.url, outer)
     }
 
     /// The outer elements and this one, outermost first.
@@ -24,7 +24,7 @@ struct ResponseSharing: Sendable {
 
     /// The first credential in the request that this element has not seen.
     func unseenCredential(in request: HTTPRequest) -> String? {
-        unseenField(in: request.headerFields) ?? unseenQueryItem(in: request.url)
+        unseenField(in: request.headers) ?? unseenQueryItem(in: request.url)
     }
 
     private func unseenField(in others: HTTPFields) -> String? {

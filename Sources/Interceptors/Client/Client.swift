@@ -36,8 +36,8 @@ public import Foundation
 /// | `Data` | any | the bytes as they are |
 /// | `String` | any | the text, by its charset or byte order mark |
 /// | an optional | none | `nil` |
-/// | any other type | none | ``DecodingFailure`` with ``InterceptorsTransport/HTTPErrorCode/emptyBody`` |
-/// | any other type | some | the decoded value, or ``DecodingFailure`` |
+/// | any other type | none | ``ResponseDecodingError`` with ``InterceptorsTransport/HTTPErrorCode/emptyBody`` |
+/// | any other type | some | the decoded value, or ``ResponseDecodingError`` |
 ///
 /// Only the content matters, not the status: a 204, a 205, a response to HEAD and an empty 200 are handled alike. Decoding runs
 /// off the caller's actor. A streamed response is collected first, up to 64 MiB.
@@ -150,7 +150,7 @@ public struct Client: Transport {
     /// ```swift
     /// let creation: EndpointRequest<Film> = .post("/films", body: film)
     /// let (created, response) = try await api.response(to: creation)
-    /// print(response.headerFields[.location] ?? "")
+    /// print(response.headers[.location] ?? "")
     /// ```
     public func response<E: Endpoint>(to endpoint: E) async throws -> (value: E.Response, response: HTTPResponse) {
         try await response(to: try await request(for: endpoint), as: E.Response.self)
@@ -186,10 +186,10 @@ extension Client {
         var request = HTTPRequest(
             method: parts.method,
             url: try url(for: parts.path, query: parts.query),
-            headerFields: parts.headers,
+            headers: parts.headers,
             context: parts.context
         )
-        try await parts.content?.fill(&request, encodedBy: encoder)
+        try await parts.body?.fill(&request, encodedBy: encoder)
         return request
     }
 

@@ -9,9 +9,9 @@ extension Client {
     ///   - limit: the longest content in bytes.
     ///   - headers: take precedence over the chain's defaults.
     ///   - context: values that accompany the request. Its `HTTPContext.responseBody` is replaced.
-    ///   - decode: makes the value. Its errors become the ``DecodingFailure/underlying`` error of a failure.
+    ///   - decode: makes the value. Its errors become the ``ResponseDecodingError/underlying`` error of a failure.
     /// - Returns: the value with its response, whose body is used up if it was streamed.
-    /// - Throws: ``DecodingFailure``; `TransportError` with `HTTPErrorCode.bodyTooLarge`; errors of the chain.
+    /// - Throws: ``ResponseDecodingError``; `TransportError` with `HTTPErrorCode.bodyTooLarge`; errors of the chain.
     package func content<Value: Sendable>(
         at url: URL,
         as type: Value.Type,
@@ -20,7 +20,7 @@ extension Client {
         context: HTTPContext,
         by decode: (Data) async throws -> Value
     ) async throws -> (value: Value, response: HTTPResponse) {
-        var request = HTTPRequest(method: .get, url: url, headerFields: headers, context: context)
+        var request = HTTPRequest(method: .get, url: url, headers: headers, context: context)
         request.context.responseBody = .buffered(upTo: limit)
         let decoding = ResponseDecoding(decoder: decoder, request)
         let response = try await send(request)

@@ -8,7 +8,7 @@ extension HTTPContext {
     private enum ClientKey: HTTPContextKey { static var defaultValue: ClientMark { ClientMark() } }
     private enum ValidatesStatusKey: HTTPContextKey { static var defaultValue: Bool { true } }
     private enum DecodingObserversKey: HTTPContextKey {
-        static var defaultValue: [@Sendable (DecodingFailure) -> Void] { [] }
+        static var defaultValue: [@Sendable (ResponseDecodingError) -> Void] { [] }
     }
 
     /// On a request: the origin of the base URL of the ``Client`` that made it. `nil` without a client or a base URL.
@@ -58,12 +58,12 @@ extension HTTPContext {
     /// that failure.
     ///
     /// Several closures are called in the order they were added, before the call throws.
-    public mutating func observeDecodingFailures(_ observe: @escaping @Sendable (DecodingFailure) -> Void) {
+    public mutating func observeDecodingErrors(_ observe: @escaping @Sendable (ResponseDecodingError) -> Void) {
         self[DecodingObserversKey.self].append(observe)
     }
 
     /// The closures to call when decoding fails.
-    package var decodingObservers: [@Sendable (DecodingFailure) -> Void] { self[DecodingObserversKey.self] }
+    package var decodingObservers: [@Sendable (ResponseDecodingError) -> Void] { self[DecodingObserversKey.self] }
 }
 
 extension HTTPRequest {
@@ -71,15 +71,15 @@ extension HTTPRequest {
     /// filled in by itself.
     public mutating func addDefaults(_ defaults: HTTPFields) {
         for field in context.clientFields where defaults.contains(field.name) {
-            if headerFields[values: field.name] == [field.value] { headerFields.remove(field.name) }
+            if headers[values: field.name] == [field.value] { headers.remove(field.name) }
         }
-        headerFields.addMissing(defaults)
+        headers.addMissing(defaults)
     }
 
     mutating func fillIn(_ name: HTTPField.Name, _ value: String) {
-        guard !headerFields.contains(name) else { return }
+        guard !headers.contains(name) else { return }
         let field = HTTPField(unchecked: name, value)
-        headerFields.append(field)
+        headers.append(field)
         context.clientFields.append(field)
     }
 }

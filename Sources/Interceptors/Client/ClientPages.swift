@@ -55,7 +55,7 @@ public struct NextPage<Page: Sendable>: Sendable {
 
     /// The `Link` field with the relation `next` (RFC 8288).
     public static var link: Self {
-        Self { _, response in LinkField.target(of: "next", in: response.headerFields[values: "Link"]) }
+        Self { _, response in LinkField.target(of: "next", in: response.headers[values: "Link"]) }
     }
 
     /// A closure that finds the link in the page or in its response, as text: `.at { page, _ in page.next }`.

@@ -33,11 +33,11 @@ extension Client {
     ///
     /// ```swift
     /// let (films, response) = try await api.response("/films", as: [Film].self)
-    /// let total = response.headerFields["X-Total-Count"]
+    /// let total = response.headers["X-Total-Count"]
     /// ```
     /// The parameters are those of ``get(_:as:query:headers:context:)-(RequestTarget,_,_,_,_)``.
     ///
-    /// - Throws: as that method does, ``DecodingFailure`` included. The body of
+    /// - Throws: as that method does, ``ResponseDecodingError`` included. The body of
     ///   a streamed response is used up.
     public func response<Value: Decodable & Sendable>(
         _ path: RequestTarget,
@@ -167,13 +167,13 @@ extension Client {
         /// Sends a request with the given content, if any, and decodes the response.
         ///
         /// ```swift
-        /// let photo: Photo = try await api.post("/photos", content: .multipart([.file(name: "photo", at: file)])) { progress in
+        /// let photo: Photo = try await api.post("/photos", body: .multipart([.file(name: "photo", at: file)])) { progress in
         ///     print(progress.completed, progress.total ?? 0)
         /// }
         /// ```
         /// - Parameters:
         ///   - path: a path below the base URL, or an absolute URL.
-        ///   - content: the content with its media type: a form, a file, bytes, a JSON object.
+        ///   - body: the content with its media type: a form, a file, bytes, a JSON object.
         ///   - type: the type to decode, if the context doesn't determine it.
         ///   - query: appended to any query in the path.
         ///   - headers: take precedence over the chain's defaults.
@@ -181,31 +181,31 @@ extension Client {
         ///   - progress: called as the content is sent, from any thread. It replaces the context's.
         public func callAsFunction<Value: Decodable & Sendable>(
             _ path: RequestTarget,
-            content: RequestContent? = nil,
+            body: RequestBody? = nil,
             as type: Value.Type = Value.self,
             query: HTTPQuery = HTTPQuery(),
             headers: HTTPFields = HTTPFields(),
             context: HTTPContext = HTTPContext(),
             progress: (@Sendable (TransferProgress) -> Void)? = nil
         ) async throws -> Value {
-            try await call(path, content, as: type, query, headers, context, progress)
+            try await call(path, body, as: type, query, headers, context, progress)
         }
 
         /// Sends a request with the given content, if any, and discards the response's content.
         public func callAsFunction(
             _ path: RequestTarget,
-            content: RequestContent? = nil,
+            body: RequestBody? = nil,
             query: HTTPQuery = HTTPQuery(),
             headers: HTTPFields = HTTPFields(),
             context: HTTPContext = HTTPContext(),
             progress: (@Sendable (TransferProgress) -> Void)? = nil
         ) async throws {
-            _ = try await call(path, content, as: NoContent.self, query, headers, context, progress)
+            _ = try await call(path, body, as: NoContent.self, query, headers, context, progress)
         }
 
         private func call<Value: Decodable & Sendable>(
             _ path: RequestTarget,
-            _ content: RequestContent?,
+            _ body: RequestBody?,
             as type: Value.Type,
             _ query: HTTPQuery,
             _ headers: HTTPFields,
@@ -219,7 +219,7 @@ extension Client {
                 path,
                 query: query,
                 headers: headers,
-                content: content,
+                body: body,
                 context: context
             )
             return try await client.response(to: try await client.makeRequest(request), as: type).value

@@ -59,7 +59,7 @@ extension Client {
 
 extension Client.Verb {
     /// Unavailable: a dictionary of `Any` can't be encoded.
-    @available(*, unavailable, message: "Write `content: .json([…])`, or encode a type of your own.")
+    @available(*, unavailable, message: "Write `body: .json([…])`, or encode a type of your own.")
     public func callAsFunction<Value: Decodable & Sendable>(
         _ path: RequestTarget,
         body: [String: Any],
@@ -67,11 +67,11 @@ extension Client.Verb {
     ) throws -> Value { throw Unavailable() }
 
     /// Unavailable: a dictionary of `Any` can't be encoded.
-    @available(*, unavailable, message: "Write `content: .json([…])`, or encode a type of your own.")
+    @available(*, unavailable, message: "Write `body: .json([…])`, or encode a type of your own.")
     public func callAsFunction(_ path: RequestTarget, body: [String: Any]) throws { throw Unavailable() }
 
     /// Unavailable: an ``HTTPBody`` is content, which needs a media type.
-    @available(*, unavailable, message: "Write `content: .raw(body, type: …)`.")
+    @available(*, unavailable, message: "Write `body: .stream(body, type: …)`.")
     public func callAsFunction<Value: Decodable & Sendable>(
         _ path: RequestTarget,
         body: HTTPBody,
@@ -79,26 +79,6 @@ extension Client.Verb {
     ) throws -> Value { throw Unavailable() }
 
     /// Unavailable: an ``HTTPBody`` is content, which needs a media type.
-    @available(*, unavailable, message: "Write `content: .raw(body, type: …)`.")
+    @available(*, unavailable, message: "Write `body: .stream(body, type: …)`.")
     public func callAsFunction(_ path: RequestTarget, body: HTTPBody) throws { throw Unavailable() }
-
-    /// Unavailable: ``RequestContent`` is passed as `content:`.
-    @available(*, unavailable, message: "Write `content:` instead of `body:`.")
-    public func callAsFunction<Value: Decodable & Sendable>(
-        _ path: RequestTarget,
-        body: RequestContent,
-        as type: Value.Type = Value.self
-    ) throws -> Value { throw Unavailable() }
-
-    /// Unavailable: ``RequestContent`` is passed as `content:`.
-    @available(*, unavailable, message: "Write `content:` instead of `body:`.")
-    public func callAsFunction(_ path: RequestTarget, body: RequestContent) throws { throw Unavailable() }
-}
-
-extension EndpointRequest.Verb {
-    /// Unavailable: ``RequestContent`` is passed as `content:`.
-    @available(*, unavailable, message: "Write `content:` instead of `body:`.")
-    public func callAsFunction(_ path: RequestTarget, body: RequestContent) -> EndpointRequest {
-        self(path, content: body)
-    }
 }

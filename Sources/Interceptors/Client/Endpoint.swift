@@ -38,7 +38,7 @@ public protocol Endpoint: Sendable {
 
     /// The request, with everything that is sent. A getter may throw, for example if a file of the content can't be read.
     var request: EndpointRequest<Response> { get throws }
-    /// The answer in previews and tests, where the transport is `.samples` of the module `Recordings`. By default a failure that
+    /// The answer in previews and tests, where the transport is `.samples` of the module `InterceptorsRecordings`. By default a failure that
     /// names the endpoint.
     ///
     /// ```swift
@@ -68,7 +68,7 @@ extension HTTPContext {
     /// nonisolated protocol Named: Endpoint { var name: String { get } }
     ///
     /// let naming: AnyInterceptor = .intercept { request, next in
-    ///     request.headerFields["X-Operation"] = (request.context.endpoint as? any Named)?.name
+    ///     request.headers["X-Operation"] = (request.context.endpoint as? any Named)?.name
     ///     return try await next(request)
     /// }
     /// ```

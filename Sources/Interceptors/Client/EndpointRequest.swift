@@ -22,7 +22,7 @@ public struct EndpointRequest<Response: Decodable & Sendable>: Endpoint {
     /// Fields that take precedence over the chain's defaults.
     public var headers: HTTPFields
     /// The content.
-    public var content: RequestContent?
+    public var body: RequestBody?
     /// Values that accompany the request but aren't sent.
     public var context: HTTPContext
     // A closure, because an answer in place makes each copy of a request three times as large.
@@ -35,21 +35,21 @@ public struct EndpointRequest<Response: Decodable & Sendable>: Endpoint {
     ///   - path: the path below the client's base URL, or an absolute URL.
     ///   - query: appended to any query in the path.
     ///   - headers: take precedence over the chain's defaults.
-    ///   - content: the content with its media type.
+    ///   - body: the content with its media type.
     ///   - context: values that accompany the request but aren't sent.
     public init(
         _ method: HTTPRequest.Method,
         _ path: RequestTarget,
         query: HTTPQuery = HTTPQuery(),
         headers: HTTPFields = HTTPFields(),
-        content: RequestContent? = nil,
+        body: RequestBody? = nil,
         context: HTTPContext = HTTPContext()
     ) {
         self.method = method
         self.path = path
         self.query = query
         self.headers = headers
-        self.content = content
+        self.body = body
         self.context = context
     }
 
@@ -115,18 +115,18 @@ extension EndpointRequest {
             headers: HTTPFields = HTTPFields(),
             context: HTTPContext = HTTPContext()
         ) -> EndpointRequest {
-            self(path, content: .value(body), query: query, headers: headers, context: context)
+            self(path, body: .value(body) as RequestBody, query: query, headers: headers, context: context)
         }
 
         /// A request with the given content, if any.
         public func callAsFunction(
             _ path: RequestTarget,
-            content: RequestContent? = nil,
+            body: RequestBody? = nil,
             query: HTTPQuery = HTTPQuery(),
             headers: HTTPFields = HTTPFields(),
             context: HTTPContext = HTTPContext()
         ) -> EndpointRequest {
-            EndpointRequest(method, path, query: query, headers: headers, content: content, context: context)
+            EndpointRequest(method, path, query: query, headers: headers, body: body, context: context)
         }
     }
 }

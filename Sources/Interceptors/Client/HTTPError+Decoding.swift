@@ -18,7 +18,7 @@ extension HTTPError {
     /// - Parameters:
     ///   - type: the type of the value.
     ///   - decoder: decodes the body, whatever its `Content-Type`; by default as JSON.
-    /// - Throws: ``DecodingFailure`` with ``HTTPErrorCode/undecodable`` if the body doesn't match the type, with
+    /// - Throws: ``ResponseDecodingError`` with ``HTTPErrorCode/undecodable`` if the body doesn't match the type, with
     ///   ``HTTPErrorCode/emptyBody`` if it is empty, or with ``HTTPErrorCode/incompleteBody`` if the error kept only its beginning;
     ///   this error if it has no response.
     public func decode<Value: Decodable>(
@@ -26,30 +26,30 @@ extension HTTPError {
         with decoder: any BodyDecoder = JSONDecoder()
     ) throws -> Value {
         guard let response = receivedResponse else { throw self }
-        let bytes = response.body.bytes
-        let body = (bytes: bytes ?? Data(), isComplete: bytes != nil && response.isBodyComplete)
+        let bytes = response.body.data
+        let body = (data: bytes ?? Data(), isComplete: bytes != nil && response.isBodyComplete)
         guard body.isComplete else {
             let reason =
                 bytes == nil
                 ? "because the body isn't in memory. Keep it in memory in the error's response."
-                : "because the error kept only the first \(body.bytes.count) bytes. A higher limit keeps more, as in"
+                : "because the error kept only the first \(body.data.count) bytes. A higher limit keeps more, as in"
                     + " validateStatus(bodyLimit:)."
             let message = "\(type) can't be decoded, \(reason)"
-            throw DecodingFailure(.incompleteBody, message, response: response, body: body, request: request)
+            throw ResponseDecodingError(.incompleteBody, message, response: response, body: body, request: request)
         }
-        guard !body.bytes.isEmpty else {
+        guard !body.data.isEmpty else {
             let message = "The response has no content to decode \(type) from."
-            throw DecodingFailure(.emptyBody, message, response: response, body: body, request: request)
+            throw ResponseDecodingError(.emptyBody, message, response: response, body: body, request: request)
         }
         do {
-            return try decoder.decode(type, from: body.bytes)
+            return try decoder.decode(type, from: body.data)
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            throw DecodingFailure(
+            throw ResponseDecodingError(
                 undecodable: type,
                 response: response,
-                body: body.bytes,
+                body: body.data,
                 request: request,
                 error: error,
                 isJSON: decoder is JSONDecoder

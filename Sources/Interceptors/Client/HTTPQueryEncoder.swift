@@ -12,7 +12,7 @@ public import Foundation
 ///
 /// let search = Search(term: "rock", tags: ["a", "b"], range: .init(from: 1, to: nil))
 /// let query = try HTTPQueryEncoder().encode(search)        // term=rock&tags=a&tags=b&range[from]=1
-/// try await api.post("/search", content: .form(query))
+/// try await api.post("/search", body: .form(query))
 /// ```
 /// The order of items is the order in which the value encodes them; the names of a dictionary are sorted. The elements of an
 /// array of objects are numbered in every format, `people[0][name]=Ada`, because their members can't be told apart otherwise.

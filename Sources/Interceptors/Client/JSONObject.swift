@@ -1,7 +1,7 @@
 /// A JSON object written as a literal, for content that isn't worth a type.
 ///
 /// ```swift
-/// try await api.post("/orders", content: .json(["limit": 20, "title": title, "tags": ["a", "b"], "note": nil]))
+/// try await api.post("/orders", body: .json(["limit": 20, "title": title, "tags": ["a", "b"], "note": nil]))
 /// ```
 /// Each value is encoded by the client's encoder, so dates follow its strategy, and names follow its key strategy. `nil` is
 /// `null`. If the values of a nested object have several types, write `JSONObject` before it:

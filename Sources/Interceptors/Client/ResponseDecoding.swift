@@ -29,7 +29,7 @@ package struct ResponseDecoding: Sendable {
             let body = try await collect(response)
             // A `String` is the text as sent, not a decoded JSON string.
             if type == String.self || type == String?.self && !body.isEmpty {
-                let text = HTTPResponse.text(body, contentType: response.headerFields[.contentType])
+                let text = HTTPResponse.text(body, contentType: response.headers[.contentType])
                 if let value = text as? Value { return value }
             }
             if body.isEmpty, type != Data.self {
@@ -71,10 +71,10 @@ package struct ResponseDecoding: Sendable {
 
     /// Discards the content and throws if the content isn't of a media type.
     package func checkMediaType(of response: HTTPResponse, _ mediaType: String) async throws {
-        guard response.headerFields.mediaType != mediaType else { return }
+        guard response.headers.mediaType != mediaType else { return }
         response.body.discard()
         let found =
-            response.headerFields[.contentType].map { "has the type \(PrintableText.line(String($0.prefix(100))))" }
+            response.headers[.contentType].map { "has the type \(PrintableText.line(String($0.prefix(100))))" }
             ?? "has no Content-Type"
         let message = "The response \(found), not \(mediaType)."
         try await observed(response) { throw failure(.unexpectedMediaType, message, response) }
@@ -107,7 +107,7 @@ package struct ResponseDecoding: Sendable {
     package func observed<Result>(_ response: HTTPResponse, _ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
-        } catch let failure as DecodingFailure {
+        } catch let failure as ResponseDecodingError {
             for observe in response.context.decodingObservers { observe(failure) }
             throw failure
         }
@@ -116,13 +116,13 @@ package struct ResponseDecoding: Sendable {
     private func requireSuccess(_ response: HTTPResponse, except refused: Set<HTTPResponse.Status> = []) async throws {
         let isSuccess = response.status.kind == .successful && !refused.contains(response.status)
         guard !isSuccess, response.context.validatesStatus else { return }
-        let body = try await response.beginning(upTo: DecodingFailure.bodyLimit)
-        let message = DecodingFailure.message(for: response, from: response.url ?? url)
+        let body = try await response.beginning(upTo: ResponseDecodingError.bodyLimit)
+        let message = ResponseDecodingError.message(for: response, from: response.url ?? url)
         throw failure(.unacceptedStatus, message, response, body: body)
     }
 
     private func collect(_ response: HTTPResponse, upTo limit: Int? = nil) async throws -> Data {
-        if let bytes = response.body.bytes, bytes.count <= limit ?? .max { return bytes }
+        if let bytes = response.body.data, bytes.count <= limit ?? .max { return bytes }
         do {
             return try await response.body.collect(upTo: limit ?? ResponseBodyMode.buffered.bufferLimit ?? 64 << 20)
         } catch let error as TransportError where error.request == nil {
@@ -130,7 +130,7 @@ package struct ResponseDecoding: Sendable {
         }
     }
 
-    private func noContent(_ type: Any.Type, _ response: HTTPResponse) -> DecodingFailure {
+    private func noContent(_ type: Any.Type, _ response: HTTPResponse) -> ResponseDecodingError {
         let message = "The response has no content to decode \(type) from. Ask for an optional if there may be none."
         return failure(.emptyBody, message, response, body: (Data(), true))
     }
@@ -145,7 +145,7 @@ package struct ResponseDecoding: Sendable {
         isJSON: Bool
     ) -> any Error {
         if error is CancellationError { return error }
-        return DecodingFailure(
+        return ResponseDecodingError(
             undecodable: type,
             part: part,
             response: response,
@@ -160,9 +160,9 @@ package struct ResponseDecoding: Sendable {
         _ code: HTTPErrorCode,
         _ message: String,
         _ response: HTTPResponse,
-        body: (bytes: Data, isComplete: Bool) = (Data(), false)
-    ) -> DecodingFailure {
-        DecodingFailure(code, message, response: response, body: body, request: summary(of: response))
+        body: (data: Data, isComplete: Bool) = (Data(), false)
+    ) -> ResponseDecodingError {
+        ResponseDecodingError(code, message, response: response, body: body, request: summary(of: response))
     }
 
     private func summary(of response: HTTPResponse) -> HTTPRequest.Summary {

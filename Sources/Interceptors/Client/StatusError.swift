@@ -37,7 +37,7 @@ public struct StatusError: HTTPError {
         (body, isBodyComplete) = try await response.beginning(upTo: bodyLimit)
         answer = HTTPResponse(
             status: response.status,
-            headerFields: response.headerFields,
+            headers: response.headers,
             body: HTTPBody(body),
             url: response.url,
             context: response.context
@@ -73,7 +73,7 @@ extension StatusError {
     public var status: HTTPResponse.Status { answer.status }
 
     /// The header fields of ``response``.
-    public var headerFields: HTTPFields { answer.headerFields }
+    public var headers: HTTPFields { answer.headers }
 
     /// On a cache's own 504: the error that the request to the server failed with.
     public var underlying: (any Error)? { answer.context.underlyingError }
@@ -88,7 +88,7 @@ extension StatusError {
     public var excerpt: String { PrintableText.lines(redactedBody) }
 
     private var redactedBody: String {
-        let type = answer.headerFields[.contentType]
+        let type = answer.headers[.contentType]
         return Redaction.standard.excerpt(of: body, type: type, isComplete: isBodyComplete)
     }
 

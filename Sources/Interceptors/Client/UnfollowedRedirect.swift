@@ -9,7 +9,7 @@ package enum UnfollowedRedirect {
     ///   - remedy: the part of the sentence after the target, such as `and nothing followed it. Add .followRedirects().`
     package static func text(_ response: HTTPResponse, from url: URL, remedy: String) -> String? {
         guard [301, 302, 303, 307, 308].contains(response.status.code) else { return nil }
-        guard let location = response.headerFields[values: .location].first, !location.isEmpty else {
+        guard let location = response.headers[values: .location].first, !location.isEmpty else {
             return "is a redirect without a Location: there is nothing to follow."
         }
         guard let target = URL(string: location, relativeTo: url)?.absoluteURL, target.scheme != nil else {

@@ -35,7 +35,7 @@ extension ChainFinding: CustomStringConvertible {
     }
 }
 
-/// Names a rule about the order of a chain. The article *Checking a chain*, in the documentation of `Middlewares`, shows each
+/// Names a rule about the order of a chain. The article *Checking a chain*, in the documentation of `InterceptorsMiddlewares`, shows each
 /// rule's harm and the right order.
 public struct ChainRule: OpenSet {
     /// The rule's name.

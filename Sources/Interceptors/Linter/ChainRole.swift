@@ -32,7 +32,7 @@ public struct ChainRole: Sendable {
     static let implied: [String: String] = [
         "retries": "resends", "hedges": "resends", "followsRedirects": "resends", "stores": "shares",
         "renewsCredentials": "resends", "answersChallenges": "resends", "retriesUnauthorized": "retries",
-        "keepsCookies": "addsCredentials", "addsCredentials": "identifiesCaller", "judgesByClosure": "judges",
+        "keepsCookies": "addsCredentials", "addsCredentials": "identifiesCaller", "validatesByClosure": "validates",
         "addsFieldsEverywhere": "identifiesCaller", "addsAuthorizationEverywhere": "addsFieldsEverywhere",
         "forcesAuthorization": "addsAuthorizationEverywhere", "unwraps": "changesResponse",
         "identifiesCaller": "changesRequest", "compresses": "changesRequest", "limitsRate": "limits",
@@ -136,7 +136,7 @@ extension ChainRole {
     /// Changes the content of a response, as an interceptor does that unwraps or decompresses it.
     public static let changesResponse = Self(id: "changesResponse")
     /// Turns responses into errors by their status.
-    public static let judges = Self(id: "judges")
+    public static let validates = Self(id: "validates")
     /// Acts on responses whose status isn't 2xx, and can't if they arrive as errors.
     public static let readsStatus = Self(id: "readsStatus")
     /// Writes exchanges to a log.
@@ -175,9 +175,11 @@ extension ChainRole {
     package static func breaksCircuit(after failures: Int) -> Self { breaksCircuit.with { $0.failures = failures } }
 
     /// Turns responses with these statuses into errors.
-    package static func judges(rejecting statuses: Set<Int>) -> Self { judges.with { $0.rejectedStatuses = statuses } }
-    /// Turns responses into errors as a closure decides; implies ``judges``.
-    package static let judgesByClosure = Self(id: "judgesByClosure")
+    package static func validates(rejecting statuses: Set<Int>) -> Self {
+        validates.with { $0.rejectedStatuses = statuses }
+    }
+    /// Turns responses into errors as a closure decides; implies ``validates``.
+    package static let validatesByClosure = Self(id: "validatesByClosure")
     /// Acts on responses with these statuses.
     package static func readsStatus(_ statuses: Int...) -> Self {
         readsStatus.with { $0.readStatuses = Set(statuses) }
@@ -228,7 +230,7 @@ extension ChainRole {
     /// The element's name in code.
     package static func spelled(_ name: String) -> Self { setting.with { $0.spelling = name } }
 
-    /// The element's settings in code, if they are short: the `3` of `.retry(3)`.
+    /// The element's settings in code, if they are short: the `3` of `.retry(maxAttempts: 3)`.
     package static func set(_ arguments: String) -> Self { setting.with { $0.settings = arguments } }
 }
 

@@ -35,8 +35,14 @@ extension ChainRuleDefinition {
             return failures <= attempts
         },
         "innerNeverActs": { match in
-            guard let outer = match.outer.limit, let inner = match.inner.limit else { return false }
-            return inner >= outer && match.inner.parts.starts(with: match.outer.parts)
+            guard let outer = match.outer.limit, let inner = match.inner.limit, inner >= outer,
+                match.inner.parts.starts(with: match.outer.parts)
+            else { return false }
+            if inner == outer { match.fault.remedy = "the chain without #2" }
+            if !match.between.contains(where: { $0.has(.resends) }) {
+                match.fault.harm = "The outer limit ends each call first, so the inner one has no effect."
+            }
+            return true
         },
         "rejectsRead": { $0.rejects($0.outer.readStatuses) },
         // The plain form lets a 304 pass that the cache asked for.
@@ -156,8 +162,8 @@ extension ChainRuleDefinition {
 extension ChainRuleDefinition.Match {
     /// Whether the inner element turns a response with one of these statuses into an error; `nil` stands for any status.
     fileprivate mutating func rejects(_ statuses: Set<Int>?) -> Bool {
-        // The linter doesn't call a closure that judges, and it may accept the statuses.
-        if inner.has(.judgesByClosure) { doubt = .some }
+        // The linter doesn't call a closure that validates, and it may accept the statuses.
+        if inner.has(.validatesByClosure) { doubt = .some }
         return statuses.flatMap { inner.rejectedStatuses?.isDisjoint(with: $0) } != true
     }
 }

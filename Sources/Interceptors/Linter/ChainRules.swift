@@ -1,5 +1,5 @@
 extension ChainRuleDefinition {
-    /// Every rule that judges a chain, in the documentation's order, from the rows of the table.
+    /// Every rule that checks a chain, in the documentation's order, from the rows of the table.
     static let all: [Self] = table.split(separator: "\n").reduce(into: []) { rules, line in
         let words = line.split(separator: " ", maxSplits: 2).map(String.init)
         let severity = ChainFinding.Severity(rawValue: words[0])
@@ -132,15 +132,15 @@ extension ChainRuleDefinition {
         says #2 never acts, because its limit isn't below that of #1.
         write [<2>, …, <1>], the longer limit outside
 
-        broken statusJudgedTooEarly order readsStatus > judges if rejectsRead
+        broken statusJudgedTooEarly order readsStatus > validates if rejectsRead
         harm A 302 or a 401 becomes an error first: the redirect isn't followed, the password isn't sent.
 
-        doubtful statusJudgedInsideCache order stores > judges if rejectsStored
+        doubtful statusJudgedInsideCache order stores > validates if rejectsStored
         harm A 404 that may be stored becomes an error, which no cache stores: the server is asked each time.
-        order stores > judges if rejectsRevalidation
+        order stores > validates if rejectsRevalidation
         harm The server's 304 becomes an error, so each revalidation of a stored response fails.
 
-        doubtful cookiesLostInError order keepsCookies > judges if rejectsCookies
+        doubtful cookiesLostInError order keepsCookies > validates if rejectsCookies
         harm The jar stores no cookie of a response that becomes an error, such as the new token of a 403.
 
         doubtful contentChangedInsideCache order stores > changesResponse

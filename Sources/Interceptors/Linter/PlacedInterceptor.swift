@@ -82,9 +82,9 @@ extension Interceptor where Self == AnyInterceptor {
     /// An interceptor made from a closure that declares its place, so that ``InterceptorChain/findings`` can judge it:
     ///
     /// ```swift
-    /// .intercept("rejectErrorPages", placement: [.judges]) { request, next in
+    /// .intercept("rejectErrorPages", placement: [.validates]) { request, next in
     ///     let response = try await next(request)
-    ///     if response.headerFields[.contentType] == "text/html" { throw ErrorPage() }
+    ///     if response.headers[.contentType] == "text/html" { throw ErrorPage() }
     ///     return response
     /// }
     /// ```

@@ -43,16 +43,16 @@ enum CacheAnswers {
         let timeToLive = age.map { served.freshness.lifetime - $0 }
         outcome.timeToLive = timeToLive.map { .seconds($0) }
         outcome.staleReason = outcome.staleReason ?? served.stale
-        var fields = entry.response.headerFields
+        var fields = entry.response.headers
         if !served.omitted.isEmpty {
             fields.removeAll { served.omitted.contains($0.name.rawName.lowercased()) }
         }
-        var response = HTTPResponse(status: entry.response.status, headerFields: fields, url: request.url)
+        var response = HTTPResponse(status: entry.response.status, headers: fields, url: request.url)
         apply(served.form, entry, to: &response)
         // Stored fields have no `Age`. An age above the maximum becomes the maximum (RFC 9111 §1.2.2).
         let text = String(min(age ?? entry.response.initialAge, DeltaSeconds.ceiling))
         response.context.cacheOutcome = outcome
-        response.headerFields.append(
+        response.headers.append(
             HTTPField(name: .age, trimmed: text, hasControl: false),
             CacheStatus.field(outcome, timeToLive: timeToLive)
         )
@@ -69,16 +69,16 @@ enum CacheAnswers {
         case .notModified:
             response.status = 304
             // RFC 9110 §15.4.5: no metadata of a representation that isn't sent, except its location.
-            response.headerFields.removeAll { isOfContent($0.name) && $0.name != .contentLocation }
+            response.headers.removeAll { isOfContent($0.name) && $0.name != .contentLocation }
         case .partial(let bytes):
             response.status = 206
-            response.headerFields.removeAll { CachePolicy.digestsOfContent.contains($0.name) }
-            response.headerFields[.contentRange] = ContentRange(bytes: bytes, total: entry.length).description
-            response.headerFields[.contentLength] = String(bytes.length)
+            response.headers.removeAll { CachePolicy.digestsOfContent.contains($0.name) }
+            response.headers[.contentRange] = ContentRange(bytes: bytes, total: entry.length).description
+            response.headers[.contentLength] = String(bytes.length)
         case .unsatisfiableRange:
             response.status = 416
-            response.headerFields.removeAll { isOfContent($0.name) || $0.name == .eTag || $0.name == .lastModified }
-            response.headerFields[.contentRange] = ContentRange(bytes: nil, total: entry.length).description
+            response.headers.removeAll { isOfContent($0.name) || $0.name == .eTag || $0.name == .lastModified }
+            response.headers[.contentRange] = ContentRange(bytes: nil, total: entry.length).description
         }
     }
 
@@ -106,7 +106,7 @@ enum CacheAnswers {
         if response.context.cacheOutcome != nil { response.context.cookiesFromServer = response.receivedCookies }
         response.context.cacheOutcome = outcome
         // A cache appends its member after those of caches nearer to the origin (RFC 9211 §2).
-        response.headerFields.append(CacheStatus.field(outcome))
+        response.headers.append(CacheStatus.field(outcome))
         return response
     }
 }

@@ -42,7 +42,7 @@ struct CacheCommit: Sendable {
     let report: @Sendable (any Error) -> Void
 
     /// The announced length of the body.
-    private var length: Int64? { response.headerFields[.contentLength].flatMap { Int64($0) } }
+    private var length: Int64? { response.headers[.contentLength].flatMap { Int64($0) } }
 
     /// Stores a body that is in memory. Returns whether it is stored.
     func store(_ body: Data) async -> Bool {

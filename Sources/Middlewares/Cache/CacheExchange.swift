@@ -15,7 +15,7 @@ struct CacheExchange: Sendable {
     var outgoing: HTTPRequest {
         var outgoing = request
         if request.method == .get || request.method == .head { outgoing.shareResponse(by: "cache") }
-        if !forward.fields.isEmpty { outgoing.headerFields.override(with: forward.fields) }
+        if !forward.fields.isEmpty { outgoing.headers.override(with: forward.fields) }
         return outgoing
     }
 

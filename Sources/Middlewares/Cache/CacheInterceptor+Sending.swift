@@ -162,7 +162,7 @@ extension CacheInterceptor {
         var exchange = exchange
         exchange.request.method = .get
         for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince, .range, .ifRange] {
-            exchange.request.headerFields.remove(name)
+            exchange.request.headers.remove(name)
         }
         exchange.request.context.downloadProgress = nil
         exchange.request.context.uploadProgress = nil

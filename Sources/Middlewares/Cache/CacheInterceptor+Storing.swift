@@ -91,8 +91,8 @@ extension CacheInterceptor {
         response.body.discard()
         let cookies = response.receivedCookies
         guard !CachePolicy.isOfAnotherOrigin(response, exchange.request), !cookies.isEmpty else { return answer }
-        answer.headerFields.remove(.setCookie)
-        for field in cookies { answer.headerFields.append(field) }
+        answer.headers.remove(.setCookie)
+        for field in cookies { answer.headers.append(field) }
         answer.context.cookiesFromServer = cookies
         return answer
     }
@@ -163,7 +163,7 @@ extension CacheInterceptor {
             report: report
         )
         let body = response.body
-        if let bytes = body.bytes ?? (body.isEmpty ? Data() : nil) {
+        if let bytes = body.data ?? (body.isEmpty ? Data() : nil) {
             if await commit.store(bytes) { outcome.storing = .stored }
         } else if let recording = await commit.recording(of: body.length) {
             response.body = .oneShot(RecordedBody(body: body, recording: recording), length: body.length) {

@@ -170,7 +170,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///     the protocol allows it. With `stale-if-error`, in the request or the response, an exchange that broke off counts
     ///     too. A streamed response that breaks off isn't replaced, because the caller already has its head.
     ///   - stores: an additional condition for storing a response; by default every response that HTTP allows is stored. The
-    ///     closure must not consume the body, but may read a body that is in memory: `HTTPBody.bytes`. After a refusal, an
+    ///     closure must not consume the body, but may read a body that is in memory: `HTTPBody.data`. After a refusal, an
     ///     older stored response stays.
     public static func cache(
         _ store: any CacheStore,

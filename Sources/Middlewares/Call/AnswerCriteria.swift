@@ -30,7 +30,7 @@ struct AnswerCriteria: Sendable {
 
     private func areMet(by response: HTTPResponse) -> Bool {
         statuses.contains(response.status.code)
-            || statusesWithRetryAfter.contains(response.status.code) && response.headerFields.contains(.retryAfter)
+            || statusesWithRetryAfter.contains(response.status.code) && response.headers.contains(.retryAfter)
     }
 
     func areMet(by answer: Result<HTTPResponse, any Error>) -> Bool {

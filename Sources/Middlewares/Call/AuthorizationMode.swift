@@ -3,12 +3,12 @@
 /// ```swift
 /// var context = HTTPContext()
 /// context.authorization = .omitted
-/// let session = try await api.post("/login", content: form, as: Session.self, context: context)
+/// let session = try await api.post("/login", body: form, as: Session.self, context: context)
 ///
 /// context.authorization = .notRenewed
-/// try await api.post("/confirm-password", content: .form(["password": password]), context: context)
+/// try await api.post("/confirm-password", body: .form(["password": password]), context: context)
 /// ```
-/// `bearerAuth`, `passwordAuth`, `basicAuth`, `digestAuth` and `retryOnUnauthorized` follow this mode.
+/// `bearerAuth`, `httpAuth`, `basicAuth`, `digestAuth` and `retryOnUnauthorized` follow this mode.
 public struct AuthorizationMode: Sendable, Hashable {
     private enum Kind: Sendable { case automatic, notRenewed, omitted }
 

@@ -1,7 +1,7 @@
 /// A set of outcomes of a request, by status, error or a closure.
 ///
 /// ```swift
-/// .retry(3, when: .temporaryFailure || .status(409))
+/// .retry(maxAttempts: 3, when: .temporaryFailure || .status(409))
 /// .retryOnUnauthorized(tokens, when: .status(401, 419) || .error(EnvelopeError.self) { $0.serverCode == 1001 })
 /// .circuitBreaker(.consecutiveFailures(5), failures: .hostFailure || .status(507))
 /// ```
@@ -39,7 +39,7 @@ public struct OutcomeCondition: Sendable {
 
     /// Outcomes for which a closure returns `true`, from the request and the outcome of the rest of the chain.
     ///
-    /// The closure must not consume the response's body, but may look at `HTTPBody.bytes` of a buffered one. The closure
+    /// The closure must not consume the response's body, but may look at `HTTPBody.data` of a buffered one. The closure
     /// never sees cancellations.
     public static func outcome(
         where isMet: @escaping @Sendable (HTTPRequest, Result<HTTPResponse, any Error>) -> Bool
@@ -57,7 +57,7 @@ public struct OutcomeCondition: Sendable {
     /// doesn't matter.
     ///
     /// ```swift
-    /// .retry(3, when: .temporaryFailure || .code(.tlsFailed, .queueFull))
+    /// .retry(maxAttempts: 3, when: .temporaryFailure || .code(.tlsFailed, .queueFull))
     /// ```
     public static func code(_ codes: HTTPErrorCode...) -> Self {
         let codes = Set(codes)

@@ -9,8 +9,8 @@ extension HTTPResponse {
     public var receivedCookies: HTTPFields {
         if let received = context.cookiesFromServer { return received }
         if context.cacheOutcome?.result.isStored ?? false { return [:] }
-        guard headerFields.contains(.setCookie) else { return [:] }
-        return HTTPFields(headerFields.filter { $0.name == .setCookie })
+        guard headers.contains(.setCookie) else { return [:] }
+        return HTTPFields(headers.filter { $0.name == .setCookie })
     }
 }
 

@@ -14,7 +14,7 @@ package enum RetryAfter {
     /// `Retry-After-Ms` wins over `Retry-After`, because it is more precise. `RateLimit-Reset` and `X-RateLimit-Reset` count
     /// only on a 429, which says that their limit was reached, and only without the other two fields.
     package static func wait(in response: HTTPResponse, now: @autoclosure () -> Date) -> Duration? {
-        let fields = response.headerFields
+        let fields = response.headers
         if let wait = milliseconds.lazy.compactMap({ fields[$0].flatMap(seconds) }).first {
             return .milliseconds(min(wait, 1e12))
         }

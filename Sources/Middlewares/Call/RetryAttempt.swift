@@ -111,7 +111,7 @@ extension HTTPRequest {
     /// Never if its shape forbids to send it again.
     var isIdempotent: Bool {
         guard context.callShape.mayResend else { return false }
-        return context.isIdempotent ?? (method.isIdempotent || headerFields.contains(.idempotencyKey))
+        return context.isIdempotent ?? (method.isIdempotent || headers.contains(.idempotencyKey))
     }
 }
 

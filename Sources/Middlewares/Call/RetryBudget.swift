@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// ```swift
 /// let budget = RetryBudget(share: 0.2)
-/// let interceptors: [any Interceptor] = [.retry(3, budget: budget)]
+/// let interceptors: [any Interceptor] = [.retry(maxAttempts: 3, budget: budget)]
 /// ```
 /// In an outage, a client with three attempts per call sends three times the load, when the server can bear it least. With a
 /// budget of 0.2 the client sends 1.2 times the load. Chains that call the same service can share a budget.

@@ -38,14 +38,14 @@ extension HTTPContext {
     ///     struct Failed: Error {}
     ///
     ///     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-    ///         request.context.storeResponse { $0.headerFields["X-Failed"] == nil }
+    ///         request.context.storeResponse { $0.headers["X-Failed"] == nil }
     ///         let response = try await next(request)
-    ///         if response.headerFields.contains("X-Failed") { throw Failed() }
+    ///         if response.headers.contains("X-Failed") { throw Failed() }
     ///         return response
     ///     }
     /// }
     /// ```
-    /// The closure must not consume the body, but may read one that is in memory: `HTTPBody.bytes`. For content of 16 KiB
+    /// The closure must not consume the body, but may read one that is in memory: `HTTPBody.data`. For content of 16 KiB
     /// or more, or of unknown length, the closure runs off the caller's actor.
     public mutating func storeResponse(onlyIf isMet: @escaping @Sendable (HTTPResponse) -> Bool) {
         storingCondition = StoringCondition(isMet, and: storingCondition)

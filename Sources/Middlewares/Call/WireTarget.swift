@@ -19,7 +19,7 @@ struct WireTarget {
         if host.contains(":"), !host.hasPrefix("[") { host = "[\(host)]" }
         let ownPort = scheme == "https" ? 443 : 80
         let own = if let port = url.port, port != ownPort { "\(host):\(port)" } else { host }
-        authority = request.headerFields[.host]?.lowercased() ?? own
+        authority = request.headers[.host]?.lowercased() ?? own
         let path = parts?.percentEncodedPath ?? ""
         self.path = path.isEmpty ? "/" : path
         query = parts?.percentEncodedQuery

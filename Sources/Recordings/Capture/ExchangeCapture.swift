@@ -38,10 +38,10 @@ struct ExchangeCapture: Sendable {
             throw error
         }
         exchange.wait = stopwatch.elapsed()
-        let bytes = response.body.isEmpty ? Data() : response.body.bytes
+        let bytes = response.body.isEmpty ? Data() : response.body.data
         var captured = RecordedExchange.Response(
             status: response.status,
-            headerFields: response.headerFields,
+            headers: response.headers,
             isStream: bytes == nil,
             omission: request.omission ?? Self.omission(bytes?.count ?? 0, limit: limit)
         )

@@ -3,8 +3,8 @@ internal import InterceptorsTransport
 
 /// Splits redacted content where the original was split, so that a stream keeps its rhythm.
 ///
-/// Lines correspond to each other, if both contents have as many. A chunk that ended at the end of a line ends there again. One that ended
-/// within a line ends as many bytes before the line's end.
+/// Lines correspond to each other, if both contents have as many. A chunk that ended at the end of a line ends there again. A chunk
+/// that ended within a line ends as many bytes before the line's end, but not in an earlier line.
 enum ChunkSplit {
     /// The redacted content in chunks like those of the original.
     static func chunks(like chunks: [StubAnswer.Chunk], of original: Data, _ redacted: Data) -> [StubAnswer.Chunk] {
@@ -18,7 +18,8 @@ enum ChunkSplit {
             offset += chunk.bytes.count
             while line < old.count - 1, old[line] < offset { line += 1 }
             let isLast = index == chunks.count - 1
-            let end = isLast ? redacted.count : max(start, new[line] - (old[line] - offset))
+            let lineStart = line > 0 ? new[line - 1] : 0
+            let end = isLast ? redacted.count : max(start, lineStart, new[line] - (old[line] - offset))
             defer { start = end }
             return StubAnswer.Chunk(Data(bytes[start..<end]), after: chunk.pause)
         }

@@ -101,12 +101,12 @@ struct ExchangeRedaction: Sendable {
     func redacted(_ request: RecordedExchange.Request) -> RecordedExchange.Request {
         var redacted = request
         redacted.url = url(request.url)
-        redacted.headerFields = fields(request.headerFields, declared: request.credentialFields)
-        switch request.body.map({ content($0, request.headerFields) }) {
+        redacted.headers = fields(request.headers, declared: request.credentialFields)
+        switch request.body.map({ content($0, request.headers) }) {
         case nil, .unchanged?: break
         case .changed(let bytes)?:
             redacted.body = bytes
-            redacted.headerFields = Self.corrected(redacted.headerFields, length: bytes.count)
+            redacted.headers = Self.corrected(redacted.headers, length: bytes.count)
         case .unreadable(let reason)?:
             redacted.body = nil
             redacted.omission = reason
@@ -124,14 +124,14 @@ struct ExchangeRedaction: Sendable {
         var redacted = response
         // A server's own phrase may be any text.
         redacted.status = HTTPResponse.Status(code: response.status.code) ?? response.status
-        redacted.headerFields = fields(response.headerFields, declared: declared)
+        redacted.headers = fields(response.headers, declared: declared)
         redacted.trailers = response.trailers.map { fields($0, declared: declared) }
         let original = response.content
-        switch ofContent.content(original, response.headerFields) {
+        switch ofContent.content(original, response.headers) {
         case .unchanged: break
         case .changed(let bytes):
             redacted.chunks = ChunkSplit.chunks(like: response.chunks, of: original, bytes)
-            redacted.headerFields = Self.corrected(redacted.headerFields, length: bytes.count)
+            redacted.headers = Self.corrected(redacted.headers, length: bytes.count)
             redacted.trailers = redacted.trailers.map { Self.corrected($0, length: bytes.count) }
         case .unreadable(let reason):
             redacted.chunks = []

@@ -20,7 +20,7 @@ extension RecordedExchange {
         if delays { answer.delay = max(.zero, wait) }
         guard let response else { return answer }
         answer.status = response.status
-        answer.headerFields = TimeShift(from: startedAt, to: now).apply(to: response.headerFields)
+        answer.headers = TimeShift(from: startedAt, to: now).apply(to: response.headers)
         return answer
     }
 

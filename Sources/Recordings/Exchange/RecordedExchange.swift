@@ -7,7 +7,7 @@ struct RecordedExchange: Sendable, Equatable {
         var method: HTTPRequest.Method
         /// The whole URL. Text, because a redacted URL needn't be a valid one.
         var url: String
-        var headerFields: HTTPFields = [:]
+        var headers: HTTPFields = [:]
         /// The content; `nil` if it is unknown.
         var body: Data? = Data()
         /// Why the content was left out.
@@ -25,7 +25,7 @@ struct RecordedExchange: Sendable, Equatable {
 
     struct Response: Sendable, Equatable {
         var status: HTTPResponse.Status
-        var headerFields: HTTPFields = [:]
+        var headers: HTTPFields = [:]
         /// The content as it arrived. A content that was in memory is at most one chunk, without a pause. Without
         /// bytes there is no chunk.
         var chunks: [StubAnswer.Chunk] = []

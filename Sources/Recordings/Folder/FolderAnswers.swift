@@ -52,7 +52,7 @@ package final class FolderAnswers: Sendable {
             }
             var answer = try answer(of: entry, to: request.method)
             if target != nil {
-                answer.headerFields = answer.headerFields.local { origin in
+                answer.headers = answer.headers.local { origin in
                     FolderName.host(RecordedURL(origin)).map(table.hosts.contains) ?? false
                 }
             }
@@ -101,7 +101,7 @@ extension FolderAnswers {
     private func answer(of entry: FolderEntry, to method: HTTPRequest.Method) throws -> StubAnswer {
         let (status, head) = try self.head(of: entry)
         let content = try entry.content.map { try folder.read($0, upTo: Self.limit) }
-        var fields = head.headerFields
+        var fields = head.headers
         fields.removeFraming(keepingLength: content == nil && method == .head)
         // A recorded head says when it was sent: its dates keep their distances from now.
         if let date = fields[.date].flatMap({ HTTPDate.parse($0, now: CivilTime.seconds(now())) }) {

@@ -22,7 +22,7 @@ struct FolderHead: Equatable {
     static let limit = 1 << 20
 
     var status: Int?
-    var headerFields: HTTPFields = [:]
+    var headers: HTTPFields = [:]
 }
 
 extension FolderHead {
@@ -41,7 +41,7 @@ extension FolderHead {
             if isFirst, line.hasPrefix("HTTP/") {
                 status = try Self.status(of: line, number: index + 1)
             } else {
-                headerFields.append(try Self.field(line, number: index + 1))
+                headers.append(try Self.field(line, number: index + 1))
             }
             isFirst = false
         }
@@ -69,7 +69,7 @@ extension FolderHead {
     func data(comment: String) -> Data {
         var text = "# \(PrintableText.line(comment))\n"
         if let status { text += "HTTP/1.1 \(status) \(HTTPResponse.Status(code: status)?.reasonPhrase ?? "")\n" }
-        for field in headerFields { text += "\(field.name.rawName): \(field.value)\n" }
+        for field in headers { text += "\(field.name.rawName): \(field.value)\n" }
         return Data(text.utf8)
     }
 }

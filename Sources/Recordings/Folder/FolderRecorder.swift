@@ -119,9 +119,9 @@ private struct AnswerFiles {
     /// `nil` if files don't keep the exchange: its response is incomplete, or only for requests with the same conditions.
     init?(_ exchange: RecordedExchange, _ name: FolderName) {
         guard let response = exchange.response, exchange.failure == nil,
-            !Self.isConditional(response.status, exchange.request.headerFields)
+            !Self.isConditional(response.status, exchange.request.headers)
         else { return nil }
-        var fields = response.headerFields
+        var fields = response.headers
         let received = response.content
         fields.removeFraming(keepingLength: exchange.request.method == .head)
         fields.removeAll { !$0.isValid }
@@ -134,7 +134,7 @@ private struct AnswerFiles {
         let impliedType = ending.flatMap(FileExtension.contentType)
         let isImplied = fields.isEmpty || fields.count == 1 && type != nil && type == impliedType
         guard ending == nil || response.status != 200 || !isImplied else { return }
-        let head = FolderHead(status: response.status.code, headerFields: fields)
+        let head = FolderHead(status: response.status.code, headers: fields)
         let comment = "\(exchange.request.method) \(exchange.request.url)"
         self.head = (path.dropLast() + [(path.last ?? "") + FolderTable.headEnding], head.data(comment: comment))
     }

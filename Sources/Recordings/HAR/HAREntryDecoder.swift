@@ -71,8 +71,8 @@ struct HAREntryDecoder {
     private func request(_ member: JSONMember, url: String) throws -> RecordedExchange.Request {
         let method = try member.member("method")
         guard let name = HTTPRequest.Method(rawValue: try method.string()) else { throw method.isNo("a method") }
-        let headerFields = try fields(member.optional("headers"))
-        var request = RecordedExchange.Request(method: name, url: url, headerFields: headerFields)
+        let headers = try fields(member.optional("headers"))
+        var request = RecordedExchange.Request(method: name, url: url, headers: headers)
         (request.body, request.omission) = try body(member)
         return request
     }
@@ -145,7 +145,7 @@ struct HAREntryDecoder {
         of exchange: RecordedExchange
     ) throws -> RecordedExchange.Response {
         guard let status = HTTPResponse.Status(code: code) else { throw member.isNo("a response with a status") }
-        var response = RecordedExchange.Response(status: status, headerFields: try fields(member.optional("headers")))
+        var response = RecordedExchange.Response(status: status, headers: try fields(member.optional("headers")))
         response.trailers = try member.optional("_trailers").map { try fields($0) }
         let content = member.optional("content")
         var bytes = try content.flatMap(self.content)
@@ -157,7 +157,7 @@ struct HAREntryDecoder {
             bytes = nil
         }
         let isWhole = hasContent && exchange.failure == nil && response.omission == nil
-        try correct(&response.headerFields, &bytes, content, isWhole: isWhole)
+        try correct(&response.headers, &bytes, content, isWhole: isWhole)
         if let chunks = content?.optional("_chunks") {
             response.isStream = true
             response.chunks = try split(bytes ?? Data(), chunks)

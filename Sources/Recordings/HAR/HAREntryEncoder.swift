@@ -29,7 +29,7 @@ enum HAREntryEncoder {
         [
             "method": .string(request.method.rawValue),
             "url": .string(request.url),
-            "headers": headers(request.headerFields),
+            "headers": headers(request.headers),
             "postData": postData(of: request),
             "queryString": HARParts.queryString(of: request.url),
             "cookies": [],
@@ -44,7 +44,7 @@ enum HAREntryEncoder {
         _ response: RecordedExchange.Response?,
         _ failure: RecordedExchange.Failure?
     ) -> OrderedJSON {
-        let fields = response?.headerFields ?? [:]
+        let fields = response?.headers ?? [:]
         let isRedirect = response?.status.kind == .redirection
         return [
             "status": .integer(response?.status.code ?? 0),
@@ -71,7 +71,7 @@ enum HAREntryEncoder {
         guard let body = request.body, !body.isEmpty else { return nil }
         let text = text(of: body)
         return [
-            "mimeType": .string(request.headerFields.first(.contentType) ?? ""),
+            "mimeType": .string(request.headers.first(.contentType) ?? ""),
             "text": .string(text.text),
             "_encoding": text.isBase64 ? "base64" : nil,
         ]
@@ -86,10 +86,10 @@ enum HAREntryEncoder {
         }
         return [
             "size": .integer(response.omission == nil ? bytes.count : -1),
-            "mimeType": .string(response.headerFields.first(.contentType) ?? ""),
+            "mimeType": .string(response.headers.first(.contentType) ?? ""),
             "text": bytes.isEmpty ? nil : .string(text.text),
             "encoding": text.isBase64 ? "base64" : nil,
-            "_isEncoded": response.headerFields.contains(.contentEncoding) && !bytes.isEmpty ? true : nil,
+            "_isEncoded": response.headers.contains(.contentEncoding) && !bytes.isEmpty ? true : nil,
             "_chunks": response.isStream ? .array(chunks) : nil,
             "_omitted": response.omission.map { .string($0) },
         ]

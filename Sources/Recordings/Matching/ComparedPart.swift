@@ -30,7 +30,7 @@ struct ComparedPart {
             self.init(Self.body, kind: "unknown", .string("unknown content"))
             return
         }
-        let (kind, value) = Self.read(body, request.headerFields.first(.contentType), depth: 0)
+        let (kind, value) = Self.read(body, request.headers.first(.contentType), depth: 0)
         self.init(Self.body, kind: kind, value)
     }
 
@@ -49,7 +49,8 @@ struct ComparedPart {
                 return ("json", json)
             }
         }
-        return ("bytes", .string(String(bytes: bytes)))
+        if let text = String(validating: bytes, as: UTF8.self) { return ("text", .string(text)) }
+        return ("binary", .string("\(bytes.count) bytes, \(bytes.base64EncodedString())"))
     }
 
     private static func looksLikeJSON(_ bytes: Data) -> Bool {
@@ -59,7 +60,7 @@ struct ComparedPart {
 
     /// The items in the order of their heads. Items with one head keep their order, because it has a meaning.
     private static func items(of content: MultipartContent, depth: Int) -> [ComparedPart] {
-        content.parts.map { part in
+        let items = content.parts.map { part in
             let lines = String(decoding: content.bytes[part.head], as: UTF8.self).split(whereSeparator: \.isNewline)
             let head = lines.map { line in
                 let name = line.prefix { $0 != ":" }
@@ -67,13 +68,10 @@ struct ComparedPart {
                 return name.trimmingCharacters(in: .whitespaces).lowercased() + ":" + value
             }
             let (kind, value) = read(Data(content.bytes[part.body]), content.contentType(of: part), depth: depth + 1)
-            return ComparedPart(
-                content.name(of: part) ?? "",
-                kind: (head.sorted() + [kind]).joined(separator: "\n"),
-                value
-            )
+            let order = head.sorted().joined(separator: "\n")
+            return (order, ComparedPart(content.name(of: part) ?? "", kind: "\(order)\n\(kind)", value))
         }
-        .ordered(by: \.kind)
+        return items.ordered { $0.0 }.map(\.1)
     }
 }
 
@@ -87,6 +85,9 @@ extension RequestMatching {
     ///   - request: the request with its content in memory.
     ///   - redaction: the redaction of the recording.
     func key(of request: RecordedExchange.Request, _ redaction: ExchangeRedaction) -> RequestKey {
+        var request = request
+        // Fields such as Content-Length are those of the redacted content. Without either, content needn't be read.
+        if !self.parts.contains(where: \.needsContent) { request.body = nil }
         let parts = compared(redaction.redacted(request)).map { OrderedJSON.object($0.members).canonical }
         return RequestKey(OrderedJSON.array(parts).data())
     }
@@ -104,7 +105,7 @@ extension RequestMatching {
             case .query: return [ComparedPart("query", url.items.filter(part.compares).members)]
             case .fields(let names):
                 return names.map { name in
-                    let fields = request.headerFields.filter { $0.name == name }
+                    let fields = request.headers.filter { $0.name == name }
                     return ComparedPart("field \(name)", fields.map { ("", .string($0.comparedValue)) })
                 }
             case .body: return [ComparedPart(bodyOf: request)]
@@ -119,14 +120,21 @@ extension RecordedExchange.Request {
         self.init(
             method: request.method,
             url: request.url.absoluteString,
-            headerFields: request.headerFields,
-            body: request.body.bytes,
+            headers: request.headers,
+            body: request.body.data,
             credentialFields: request.context.credentialFields
         )
     }
 }
 
 extension RequestMatching.Part {
+    fileprivate var needsContent: Bool {
+        switch self {
+        case .body, .fields: true
+        default: false
+        }
+    }
+
     /// Whether this part compares an item of a query.
     fileprivate func compares(_ item: RecordedURL.Item) -> Bool {
         guard case .query(let names, let isOnly) = self else { return false }
@@ -142,7 +150,7 @@ extension [RecordedURL.Item] {
 }
 
 extension String {
-    /// Bytes as text. Those that are no text become base64, so that they stay different.
+    /// Bytes as text. Bytes that aren't UTF-8 become base64, so that they stay different.
     fileprivate init(bytes: some Collection<UInt8>) {
         self = String(validating: bytes, as: UTF8.self) ?? "base64:" + Data(bytes).base64EncodedString()
     }

@@ -9,10 +9,10 @@ internal import InterceptorsCore
 /// stubs.stubs = [.on(.get, "/users/42", .status(404))]               // replaces or adds answers
 /// let arguments = try stubs.launchArguments                         // in a UI test: app.launchArguments += …
 /// ```
-/// The app answers with ``InterceptorsTransport/Transport/fromLaunch(allowed:defaults:unmatched:orElse:arguments:time:)``:
+/// The app answers with ``InterceptorsTransport/Transport/launchStubs(allowed:defaults:fallback:otherwise:arguments:time:)``:
 ///
 /// ```swift
-/// let api = Client(baseURL: url, transport: .fromLaunch(allowed: isDebugBuild, orElse: .platform()))
+/// let api = Client(baseURL: url, transport: .launchStubs(allowed: isDebugBuild, otherwise: .platform()))
 /// ```
 /// ## What travels
 /// Values: closures, streamed bodies, interim responses, trailers and errors that aren't an `HTTPError` can't travel. A file

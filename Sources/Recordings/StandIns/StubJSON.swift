@@ -140,16 +140,16 @@ extension StubAnswer {
         guard onConnection == nil else { throw refusal("it needs a server's connection.") }
         var members: [OrderedJSON.Member] = []
         if status != 200 { members.append(("status", .integer(status.code))) }
-        if !headerFields.isEmpty {
-            let pairs = headerFields.map { OrderedJSON.array([.string($0.name.rawName), .string($0.value)]) }
+        if !headers.isEmpty {
+            let pairs = headers.map { OrderedJSON.array([.string($0.name.rawName), .string($0.value)]) }
             members.append(("headers", .array(pairs)))
         }
         if delay > .zero { members.append(("delay", .seconds(delay))) }
         switch content {
         case .body(let body):
-            if let bytes = body.bytes {
+            if let bytes = body.data {
                 // Text gets a type, unless the answer has one.
-                let text = headerFields.contains(.contentType) ? String(validating: bytes, as: UTF8.self) : nil
+                let text = headers.contains(.contentType) ? String(validating: bytes, as: UTF8.self) : nil
                 if !bytes.isEmpty {
                     members.append(
                         text.map { ("text", .string($0)) } ?? ("base64", .string(bytes.base64EncodedString()))

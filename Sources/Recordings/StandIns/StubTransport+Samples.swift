@@ -30,7 +30,7 @@ extension Transport where Self == StubTransport {
     ///   - time: its clock measures delays and time limits.
     public static func samples(
         delay: Duration = .zero,
-        orElse fallback: (any Transport)? = nil,
+        fallback: (any Transport)? = nil,
         time: TimeSource = .system
     ) -> Self {
         let transport = StubTransport(forgettingRequests: true, fallback: fallback, time: time)

@@ -12,13 +12,13 @@ extension Transport where Self == SwitchingTransport {
     /// let api = Client(
     ///     baseURL: url,
     ///     interceptors: chain,
-    ///     transport: .fromLaunch(allowed: isDebugBuild, defaults: table, orElse: .platform())
+    ///     transport: .launchStubs(allowed: isDebugBuild, defaults: table, otherwise: .platform())
     /// )
     /// ```
     /// ``LaunchStubs`` is the test's side.
     ///
     /// ## Release builds
-    /// With `allowed: false`, the launch arguments are never read: the result is `orElse`. On a Mac or on Linux, any program of
+    /// With `allowed: false`, the launch arguments are never read: the result is `otherwise`. On a Mac or on Linux, any program of
     /// the user can start an app with arguments, and could make it believe invented answers. So pass `true` only in builds
     /// for developers. There is no default, because a library can't know how the app was built:
     ///
@@ -34,7 +34,7 @@ extension Transport where Self == SwitchingTransport {
     /// A request that no stub matches fails with `HTTPErrorCode.noStub`, and the message lists the stubs. Malformed arguments, or
     /// a name that isn't in the table, fail every request with ``InterceptorsTransport/HTTPErrorCode/invalidLaunchStubs``.
     ///
-    /// An `unmatched` transport changes that. Stubs can then lead the app elsewhere: by a redirect that the chain follows, by a
+    /// A `fallback` transport changes that. Stubs can then lead the app elsewhere: by a redirect that the chain follows, by a
     /// link to a next page, or by a URL in JSON. Interceptors such as `bearerAuth` send credentials only to their origins.
     /// A stub can't change a request, and sees none.
     ///
@@ -45,27 +45,27 @@ extension Transport where Self == SwitchingTransport {
     /// without stubs would use them. The transport's only source is `stubs`, also if the arguments are malformed, or else `other`:
     ///
     /// ```swift
-    /// let transport: SwitchingTransport = .fromLaunch(allowed: isDebugBuild, orElse: .platform())
+    /// let transport: SwitchingTransport = .launchStubs(allowed: isDebugBuild, otherwise: .platform())
     /// let cache: AnyInterceptor = transport.source == "stubs" ? .cache(.memory()) : .cache(.disk(at: caches))
     /// ```
     ///
     /// - Parameters:
     ///   - allowed: whether to look at the arguments at all.
     ///   - defaults: stubs that a test names instead of carrying them, by name. A name may stand for several stubs.
-    ///   - unmatched: receives the requests that no stub matches; by default none, so that they fail.
+    ///   - fallback: receives the requests that no stub matches; by default none, so that they fail.
     ///   - other: the transport if the arguments contain no stubs, or aren't allowed.
     ///   - arguments: the arguments, read only if allowed; by default those of this process.
     ///   - time: its clock measures the delays of stubs.
-    public static func fromLaunch(
+    public static func launchStubs(
         allowed: Bool,
         defaults: [String: [Stub]] = [:],
-        unmatched: (any Transport)? = nil,
-        orElse other: any Transport,
+        fallback: (any Transport)? = nil,
+        otherwise other: any Transport,
         arguments: @autoclosure () -> [String] = ProcessInfo.processInfo.arguments,
         time: TimeSource = .system
     ) -> Self {
         // An app runs longer than a test, so the transport keeps no requests.
-        let stubbed = StubTransport(forgettingRequests: true, fallback: unmatched, time: time)
+        let stubbed = StubTransport(forgettingRequests: true, fallback: fallback, time: time)
         do {
             guard allowed, let stubs = try LaunchArguments.stubs(in: arguments()) else {
                 return Self(["other": other], source: "other")

@@ -17,7 +17,7 @@ struct ArrivedRequest: Sendable {
         self.clock = clock
         sendable = request
         recorded = RecordedExchange.Request(request)
-        if let bytes = request.body.bytes {
+        if let bytes = request.body.data {
             recorded.omission = ExchangeCapture.omission(bytes.count, limit: limit)
             if recorded.omission != nil { recorded.body = nil }
             return
@@ -38,7 +38,7 @@ struct ArrivedRequest: Sendable {
         guard !isTooLong else {
             body.discard()
             let message =
-                "The content is a stream that can be read once, of more than \(limit) bytes. Raise the recording's contentLimit."
+                "The content is a stream that can be read once, of more than \(limit) bytes. Raise the recording's bodyLimit."
             throw TransportError(.bodyTooLarge, message, request: request)
         }
         sendable.body = .restartable(length: body.length) {

@@ -23,7 +23,7 @@ public struct RecordedTransport: Transport {
         try request.validate()
         let session = try await recording.session()
         let options = recording.options
-        let arrived = try await ArrivedRequest(request, limit: options.contentLimit, clock: options.time.clock)
+        let arrived = try await ArrivedRequest(request, limit: options.bodyLimit, clock: options.time.clock)
         switch await session.decision(about: arrived.recorded) {
         case .play(let index, let ticket):
             return try await play(session.index.exchanges[index], to: arrived, session, ticket)

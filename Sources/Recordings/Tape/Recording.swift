@@ -50,7 +50,7 @@ public final class Recording: Sendable {
         let matching: RequestMatching
         let redaction: ExchangeRedaction
         let expiry: Duration?
-        let contentLimit: Int
+        let bodyLimit: Int
         let repeatsLast: Bool
         let repeatsPauses: Bool
         let time: TimeSource
@@ -71,7 +71,7 @@ public final class Recording: Sendable {
     ///   - repeatingLast: whether requests beyond the recorded ones get the last response again, as archives of browsers may need.
     ///     By default they fail with `HTTPErrorCode.notRecorded`.
     ///   - repeatingPauses: whether played responses and their chunks come after the recorded pauses. By default they come at once.
-    ///   - contentLimit: the maximum number of bytes of a request's and of a response's content; by default 16 MiB. A longer
+    ///   - bodyLimit: the maximum number of bytes of a request's and of a response's content; by default 16 MiB. A longer
     ///     content passes and is left out of its entry: ``finish(allowingUnused:)`` says so, and the entry plays as
     ///     ``InterceptorsTransport/HTTPErrorCode/notRecorded``.
     ///   - environment: the environment in which ``environmentVariable`` may set the mode. By default the process's.
@@ -86,7 +86,7 @@ public final class Recording: Sendable {
         redaction: Redaction = .credentials,
         repeatingLast: Bool = false,
         repeatingPauses: Bool = false,
-        contentLimit: Int = 16 << 20,
+        bodyLimit: Int = 16 << 20,
         environment: [String: String] = ProcessInfo.processInfo.environment,
         time: TimeSource = .system,
         redacting: (@Sendable (String) -> String)? = nil
@@ -97,7 +97,7 @@ public final class Recording: Sendable {
             matching: matching,
             redaction: ExchangeRedaction(redaction, hook: redacting),
             expiry: expiry,
-            contentLimit: contentLimit,
+            bodyLimit: bodyLimit,
             repeatsLast: repeatingLast,
             repeatsPauses: repeatingPauses,
             time: time

@@ -119,7 +119,7 @@ extension TapeSession {
             giveBack(ticket)
             throw error
         }
-        return ExchangeCapture(request: request, limit: options.contentLimit, time: options.time) {
+        return ExchangeCapture(request: request, limit: options.bodyLimit, time: options.time) {
             [self] exchange, done in
             queue.async { [self] in
                 var problem: String?

@@ -26,7 +26,7 @@ extension CacheStoreConformance {
         func response(_ variant: String = "", fields: HTTPFields = [.cacheControl: "max-age=60"]) -> CachedResponse {
             CachedResponse(
                 status: 203,
-                headerFields: fields,
+                headers: fields,
                 selectingFields: [.accept: variant],
                 initialAge: 7,
                 responseTime: 1_767_225_600,

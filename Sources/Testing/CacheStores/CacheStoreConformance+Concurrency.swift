@@ -61,7 +61,7 @@ extension CacheStoreConformance {
                     let entry = try await bench.only(key)
                     do {
                         let body = String(decoding: try await bench.bytes(entry), as: UTF8.self)
-                        try expect(body, is: entry.response.headerFields["X-Version"] ?? "", "The body")
+                        try expect(body, is: entry.response.headers["X-Version"] ?? "", "The body")
                     } catch is CacheStoreError {
                         // The entry was replaced between the two calls.
                     }

@@ -14,7 +14,7 @@ extension CacheStoreConformance {
             let entry = try await bench.only(key)
             try expect(entry.response, is: response, "The response")
             try expect(
-                entry.response.headerFields.map(\.name.rawName),
+                entry.response.headers.map(\.name.rawName),
                 is: fields.map(\.name.rawName),
                 "The field names"
             )

@@ -14,7 +14,7 @@ struct LoggedStore: CacheStore {
             CacheEntry(id: entry.id, response: entry.response, length: entry.length) { range in
                 let body = try await log.waiting(for: "the body of an entry") { try await entry.body(range) }
                 // Only a stream waits, and a body in memory must stay in memory.
-                guard body.bytes == nil else { return body }
+                guard body.data == nil else { return body }
                 return body.unfolded(length: body.length) { chunks in
                     try await log.waiting(for: "the next chunk of an entry's body") { try await chunks.next() }
                 }

@@ -23,7 +23,7 @@ struct FaultsInterceptor: Interceptor {
 extension FaultsInterceptor: PlacedInterceptor {
     var placement: [ChainRole] {
         let inner: [ChainRole] = [
-            .resends, .shares, .limits, .judges, .readsStatus, .setsDeadline, .changesResponse, .logs, .measures,
+            .resends, .shares, .limits, .validates, .readsStatus, .setsDeadline, .changesResponse, .logs, .measures,
             .keepsCookies,
         ]
         let reason = "An inner element of this kind never sees an injected fault, and keeps or fails the real response."
@@ -191,7 +191,7 @@ struct FaultyExchange {
         try Task.checkCancellation()
         step?.add(.fault("truncation: a part of the content is lost"))
         // As a transport treats broken content: an error, or a redirect to be followed whose content can't be read.
-        let answer = StubAnswer(response.status, response.headerFields, .chunks([], thenFailing: error))
+        let answer = StubAnswer(response.status, response.headers, .chunks([], thenFailing: error))
         response.body = try await StubExchange.response(of: answer, to: request, clock: time.clock).body
         response.context.trailers = .pending()
         return response

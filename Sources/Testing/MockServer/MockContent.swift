@@ -35,7 +35,7 @@ struct MockContent: Sendable {
     }
 
     private init(_ body: HTTPBody) {
-        if let bytes = body.bytes {
+        if let bytes = body.data {
             self.init(.length(bytes.count), [.send(bytes)])
         } else {
             // Read while it is sent.

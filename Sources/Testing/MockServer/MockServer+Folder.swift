@@ -3,7 +3,7 @@ public import InterceptorsCore
 package import InterceptorsRecordings
 
 extension MockServer {
-    /// Starts a server that answers from the files in a folder, as the transport `files(in:)` of the module `Recordings` does.
+    /// Starts a server that answers from the files in a folder, as the transport `files(in:)` of the module `InterceptorsRecordings` does.
     ///
     /// ```swift
     /// let server = try MockServer(serving: folder)             // GET/users/42.json answers GET /users/42
@@ -102,7 +102,7 @@ extension StubAnswer {
     /// This answer without the fields that frame its content, because a recording has those of another connection.
     package func withFramingOfServer(answering method: HTTPRequest.Method) -> Self {
         var answer = self
-        answer.headerFields.removeFraming(keepingLength: method == .head)
+        answer.headers.removeFraming(keepingLength: method == .head)
         return answer
     }
 }

@@ -11,7 +11,7 @@ public import InterceptorsCore
 /// let response = try await transport.send(HTTPRequest(url: server.url.appending(path: "users/42")))
 ///
 /// let request = await server.requests(atLeast: 1)[0]
-/// #expect(request.headerFields[.accept] == "application/json")
+/// #expect(request.headers[.accept] == "application/json")
 /// ```
 ///
 /// - The most specific matching route answers a request. If neither of two routes is more specific, the newer route answers. A

@@ -15,7 +15,7 @@ extension MockServer {
         /// The HTTP version: `1.1` or `1.0`.
         public let version: String
         /// The header fields, in the order and spelling of the wire. A value that isn't UTF-8 is read as ISO 8859-1.
-        public let headerFields: HTTPFields
+        public let headers: HTTPFields
         /// The content without its transfer coding. If it exceeds the server's `keptBodyLimit`, only its beginning.
         public internal(set) var body = Data()
         /// The number of bytes of the whole content.

@@ -119,7 +119,7 @@ extension MockServer.Request {
             query: query,
             // A higher minor version is treated as 1.1, the highest known (RFC 9110 §2.5).
             version: version.2 == "0" ? "1.0" : "1.1",
-            headerFields: fields
+            headers: fields
         )
     }
 

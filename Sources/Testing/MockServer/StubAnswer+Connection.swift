@@ -20,8 +20,8 @@ extension StubAnswer {
         set { onConnection = newValue }
     }
 
-    init(_ status: HTTPResponse.Status, _ headerFields: HTTPFields, _ content: MockContent) {
-        self.init(status, headerFields, .never)
+    init(_ status: HTTPResponse.Status, _ headers: HTTPFields, _ content: MockContent) {
+        self.init(status, headers, .never)
         connection.content = content
     }
 
@@ -88,7 +88,7 @@ extension StubAnswer {
 extension StubAnswer {
     /// The server's steps before the response.
     private var leadingSteps: [MockServer.Step] {
-        interims.map { .send(MockContent.head($0.status, $0.headerFields)) } + (delay > .zero ? [.wait(delay)] : [])
+        interims.map { .send(MockContent.head($0.status, $0.headers)) } + (delay > .zero ? [.wait(delay)] : [])
             + connection.before
     }
 
@@ -107,7 +107,7 @@ extension StubAnswer {
         switch content {
         case .closure(let answer):
             let response = try await answer(sent)
-            chosen = .status(response.status, headers: response.headerFields, body: response.body)
+            chosen = .status(response.status, headers: response.headers, body: response.body)
         case .choice(let choose): chosen = try await choose(sent).chosen(for: request)
         default: return self
         }
@@ -147,7 +147,7 @@ extension StubAnswer {
         for request: MockServer.Request,
         keepsAlive: Bool
     ) -> (steps: [MockServer.Step], keepsAlive: Bool) {
-        var fields = headerFields
+        var fields = headers
         let close = connection.close
         let hasLength = fields.contains(.contentLength)
         let isFramed = hasLength || fields.contains(.transferEncoding)
@@ -185,7 +185,7 @@ extension HTTPRequest {
         let target = request.pathAndQuery
         guard request.method != .connect, target.hasPrefix("/"), let url = URL(string: "http://127.0.0.1" + target)
         else { return nil }
-        self.init(method: request.method, url: url, headerFields: request.headerFields, body: HTTPBody(request.body))
+        self.init(method: request.method, url: url, headers: request.headers, body: HTTPBody(request.body))
     }
 }
 

@@ -106,7 +106,7 @@ struct SimulatedCall: Sendable, CustomStringConvertible {
         request.context.responseBody = mode
         request.context.mark = id
         if let account, Origin(url) == world.origin, let token = world.state.withLock(\.valid)[account] {
-            request.headerFields[.authorization] = "Bearer \(token)"
+            request.headers[.authorization] = "Bearer \(token)"
         }
         return request
     }

@@ -32,7 +32,7 @@ final class SimulatedNetwork: Transport {
     /// Whether a response says that the server hasn't acted on the request.
     private static func leavesUndone(_ response: HTTPResponse) -> Bool {
         [401, 307, 308, 429].contains(response.status.code)
-            || response.status == 503 && response.headerFields.contains(.retryAfter)
+            || response.status == 503 && response.headers.contains(.retryAfter)
     }
 
     private func respond(to request: HTTPRequest, _ id: Int, _ number: Int) async throws -> HTTPResponse {
@@ -54,12 +54,12 @@ final class SimulatedNetwork: Transport {
         }
         var response = head(request, number, isTroubled: isTroubled)
         response.url = request.url
-        response.headerFields[Simulation.World.exchangeField] = world.name(ofExchange: number)
+        response.headers[Simulation.World.exchangeField] = world.name(ofExchange: number)
         if response.status != 204 {
             let content = world.makeContent(of: number)
             world.change(exchange: number) { $0.content = content }
-            response.headerFields[.contentType] = "application/json"
-            response.headerFields[.contentLength] = "\(content.count)"
+            response.headers[.contentType] = "application/json"
+            response.headers[.contentLength] = "\(content.count)"
             response.body = body(content, for: request)
         }
         return response
@@ -97,19 +97,19 @@ final class SimulatedNetwork: Transport {
             !world.isValid(Self.text(of: request))
         {
             fields[.wwwAuthenticate] = "Bearer"
-            return HTTPResponse(status: 401, headerFields: fields)
+            return HTTPResponse(status: 401, headers: fields)
         }
-        guard isTroubled else { return HTTPResponse(status: 200, headerFields: fields) }
+        guard isTroubled else { return HTTPResponse(status: 200, headers: fields) }
         switch world.number(in: 0...5) {
         case 0, 1: return redirect(request, number, fields)
         case 2:
             if world.chance(50) { fields[.retryAfter] = world.oneOf(["0", "1", "99999999999", "soon"]) }
-            return HTTPResponse(status: world.oneOf([429, 503]), headerFields: fields)
+            return HTTPResponse(status: world.oneOf([429, 503]), headers: fields)
         case 3:
             fields[.wwwAuthenticate] = "Bearer"
-            return HTTPResponse(status: 401, headerFields: fields)
+            return HTTPResponse(status: 401, headers: fields)
         default:
-            return HTTPResponse(status: world.oneOf(Self.rarer), headerFields: fields)
+            return HTTPResponse(status: world.oneOf(Self.rarer), headers: fields)
         }
     }
 
@@ -125,12 +125,12 @@ final class SimulatedNetwork: Transport {
         }
         var fields = fields
         fields[.location] = location
-        return HTTPResponse(status: status, headerFields: fields)
+        return HTTPResponse(status: status, headers: fields)
     }
 
     /// The parts of a request that may carry a credential.
     static func text(of request: HTTPRequest) -> String {
-        request.url.absoluteString + "\n" + request.headerFields.map(\.value).joined(separator: "\n")
+        request.url.absoluteString + "\n" + request.headers.map(\.value).joined(separator: "\n")
     }
 
     private func body(_ content: Data, for request: HTTPRequest) -> HTTPBody {

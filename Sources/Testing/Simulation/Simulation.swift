@@ -8,7 +8,7 @@ internal import Synchronization
 /// @Test func theChainKeepsTheRules() async throws {
 ///     try await Simulation(seeds: 1...1_000) { world in
 ///         world.client(interceptors: [
-///             .cache(.memory(), time: world.time), .retry(3, time: world.time), .timeout(.seconds(10), time: world.time),
+///             .cache(.memory(), time: world.time), .retry(maxAttempts: 3, time: world.time), .timeout(.seconds(10), time: world.time),
 ///         ])
 ///     }.run()
 /// }

@@ -8,7 +8,7 @@ extension Simulation.World {
     func call(of request: HTTPRequest) -> Int {
         let known = request.context.mark
         if known > 0 { return known }
-        if let bytes = request.body.bytes, !bytes.isEmpty { return SimulatedCall.id(in: bytes) }
+        if let bytes = request.body.data, !bytes.isEmpty { return SimulatedCall.id(in: bytes) }
         let (method, url) = (request.method, request.url)
         let calls = state.withLock { state in
             state.calls.values.filter { $0.isRunning && $0.method == method && $0.url == url }
@@ -57,7 +57,7 @@ extension Simulation.World {
     /// Checks and records that a server may act on a request.
     func mayAct(on request: HTTPRequest, _ id: Int, _ number: Int) {
         guard request.method == .post, let call = state.withLock({ $0.calls[id] }) else { return }
-        let key = request.headerFields[.idempotencyKey]
+        let key = request.headers[.idempotencyKey]
         let isRepeated = state.withLock { state in
             defer { state.acted[number] = (id, key) }
             return state.acted.values.contains { $0.call == id && ($0.key == nil || $0.key != key) }
@@ -76,7 +76,7 @@ extension Simulation.World {
         }
         let exchange = exchange(number)
         guard let call = state.withLock({ $0.calls[exchange.call] }), content != call.content,
-            request.method == call.method, !request.headerFields.contains(.contentEncoding),
+            request.method == call.method, !request.headers.contains(.contentEncoding),
             leads(call, to: exchange, as: accounts(of: call, since: call.began ?? .zero))
         else { return }
         violate(
@@ -119,10 +119,10 @@ extension Simulation.World {
     func check(_ response: HTTPResponse, of call: SimulatedCall, since start: Duration) -> SimulatedExchange? {
         note("response #\(call.id) \(response.status.code)")
         if response.status.kind == .successful { state.withLock { $0.successes += 1 } }
-        if call.mode == .buffered, response.body.bytes == nil {
+        if call.mode == .buffered, response.body.data == nil {
             violate(.aBufferedResponseStaysBuffered, "\(call) asked for a response in memory, and got a stream.")
         }
-        guard let name = response.headerFields[Self.exchangeField],
+        guard let name = response.headers[Self.exchangeField],
             let exchange = exchange(named: name, for: call)
         else { return nil }
         checkOwner(of: exchange, call, since: start)

@@ -127,7 +127,7 @@ final class InProcessSession: BackgroundSession {
 
     private static func kept(_ response: HTTPResponse, of job: Job) -> TransferResponse {
         TransferResponse(status: response.status.code, from: job.request.url, to: response.url ?? job.request.url) {
-            response.headerFields[$0]
+            response.headers[$0]
         }
     }
 

@@ -95,7 +95,7 @@ extension HTTPRequest {
     /// The hash of the bearer token, by the function of this process: it tells tokens apart without keeping them. `nil` for a request
     /// without one. Other credentials, such as signatures, differ with each request.
     var tokenHash: Int? {
-        guard let value = headerFields[.authorization], value.lowercased().hasPrefix("bearer ") else { return nil }
+        guard let value = headers[.authorization], value.lowercased().hasPrefix("bearer ") else { return nil }
         return value.hashValue
     }
 }

@@ -56,7 +56,7 @@ struct SessionReplacement: Sendable {
     func check(_ request: HTTPRequest) throws {
         try tls.checkScheme(request)
         // URLSession itself removes `Authorization`.
-        let bound = request.headerFields.map(\.name)
+        let bound = request.headers.map(\.name)
             .filter { $0 != .authorization && redaction.isBoundToOrigin($0) && !fieldsOnRedirects.contains($0) }
         guard bound.isEmpty else {
             let names = Set(bound.map(\.rawName)).sorted().joined(separator: ", ")

@@ -305,7 +305,7 @@ extension TransferCore {
             guard request.body.isEmpty else { throw unsupported("A background download can't send content.", request) }
             var request = request
             // Otherwise the size of the content is unknown, and an interrupted transfer can't go on where it stopped.
-            if !request.headerFields.contains(.acceptEncoding) { request.headerFields[.acceptEncoding] = "identity" }
+            if !request.headers.contains(.acceptEncoding) { request.headers[.acceptEncoding] = "identity" }
             return (request, nil)
         }
         guard request.method != .get, request.method != .head else {

@@ -16,17 +16,21 @@ internal import Synchronization
 struct TransferFolder: TransferStorage, Sendable {
     let url: URL
 
-    /// The system's folder for the records. A device with tvOS denies an app the support folder.
     #if os(tvOS)
-    private static let parent = FileManager.SearchPathDirectory.cachesDirectory
+    private static let isTV = true
     #else
-    private static let parent = FileManager.SearchPathDirectory.applicationSupportDirectory
+    private static let isTV = false
     #endif
+
+    /// The system's folder for the records. A device with tvOS denies an app the support folder.
+    static func parent(onTV: Bool) -> FileManager.SearchPathDirectory {
+        onTV ? .cachesDirectory : .applicationSupportDirectory
+    }
 
     /// The usual folder for an identifier, in the app's support folder, or on tvOS in the caches folder.
     static func usual(for identifier: String) throws(TransportError) -> URL {
         let support = try orThrow("The system has no folder for the app's files. Pass `folder:`.") {
-            try FileManager.default.url(for: parent, in: .userDomainMask, appropriateFor: nil, create: true)
+            try FileManager.default.url(for: parent(onTV: isTV), in: .userDomainMask, appropriateFor: nil, create: true)
         }
         // An identifier may contain any character, such as a slash.
         let name = PortableSHA256.digest(Array(identifier.utf8)).prefix(16).hexadecimal

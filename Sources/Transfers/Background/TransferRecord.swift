@@ -82,7 +82,7 @@ struct TransferResponse: Codable, Sendable, Hashable {
     /// The response without content. A status that isn't one of HTTP becomes a 500.
     func response(content: Data = Data()) -> HTTPResponse {
         let status = HTTPResponse.Status(code: status) ?? 500
-        return HTTPResponse(status: status, headerFields: fields, body: HTTPBody(content))
+        return HTTPResponse(status: status, headers: fields, body: HTTPBody(content))
     }
 
     /// The failure that this response means, or `nil` if it is a success.

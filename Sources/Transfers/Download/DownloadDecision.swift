@@ -46,7 +46,7 @@ enum DownloadDecision: Sendable, Hashable {
     ///   - avoidsCodings: whether a request for the whole asks for content without codings. Otherwise the transport chooses the codings,
     ///     and decodes the content.
     init(_ response: HTTPResponse, to demand: RangeDemand?, avoidsCodings: Bool = true) {
-        let fields = response.headerFields
+        let fields = response.headers
         switch (response.status.code, demand) {
         case (206, let demand?):
             self = Self.range(in: fields, for: demand).map { .append($0) } ?? .startOver

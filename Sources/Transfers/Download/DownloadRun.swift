@@ -62,7 +62,7 @@ struct DownloadRun: Sendable {
             }
         }
         let ranges: [HTTPField.Name] = [.range, .ifRange]
-        if let name = ranges.first(where: { request.headerFields.contains($0) }) {
+        if let name = ranges.first(where: { request.headers.contains($0) }) {
             let message = "This download asks for missing bytes by \(name) itself. Leave the field out."
             throw unsent(.invalidRequest, message)
         }
@@ -124,8 +124,8 @@ extension DownloadRun {
         request.context.callShape.mayStore = false
         request.context.downloadProgress = nil
         // Without the field, even the caller's, the transport asks for codings that it decodes.
-        request.headerFields[.acceptEncoding] = demand != nil || state.avoidsCodings ? "identity" : nil
-        demand?.add(to: &request.headerFields)
+        request.headers[.acceptEncoding] = demand != nil || state.avoidsCodings ? "identity" : nil
+        demand?.add(to: &request.headers)
         let response: HTTPResponse
         do {
             response = try await client.send(request)

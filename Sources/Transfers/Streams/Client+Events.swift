@@ -45,7 +45,7 @@ extension Client {
     ///   - time: measures the waits, and makes them random.
     /// - Returns: the sequence, which throws:
     ///   - the error of the last attempt, after too many consecutive failures to connect;
-    ///   - `DecodingFailure` with `HTTPErrorCode.unacceptedStatus` for any other status than a success, and with
+    ///   - `ResponseDecodingError` with `HTTPErrorCode.unacceptedStatus` for any other status than a success, and with
     ///     `HTTPErrorCode.unexpectedMediaType` for another type;
     ///   - `TransportError` with `HTTPErrorCode.bodyTooLarge` beyond the limit;
     ///   - the errors of the chain's interceptors.
@@ -73,7 +73,7 @@ extension Client {
     /// The events of the stream that an endpoint's request opens, such as a POST whose answer arrives piece by piece.
     ///
     /// ```swift
-    /// let answer: EndpointRequest<NoContent> = .post("/answers", content: .json(["question": title]))
+    /// let answer: EndpointRequest<NoContent> = .post("/answers", body: .json(["question": title]))
     /// for try await event in api.events(from: answer) { print(event.data) }
     /// ```
     /// Everything else is as in ``events(_:after:upTo:idleLimit:reconnection:query:headers:context:time:)``.

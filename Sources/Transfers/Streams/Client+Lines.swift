@@ -15,7 +15,7 @@ extension Client {
     /// A line ends with LF or CRLF; the last line may end with the response. Empty lines are skipped. `String` and `Data` are the text of
     /// each line, the empty ones too, without its ending; JSON isn't decoded.
     ///
-    /// Values and text are decoded off the caller's actor. If a value can't be decoded, `DecodingFailure` names the number of
+    /// Values and text are decoded off the caller's actor. If a value can't be decoded, `ResponseDecodingError` names the number of
     /// its line, counted from 1. UTF-16 and UTF-32 fail with `HTTPErrorCode.unexpectedMediaType`.
     ///
     /// `limitConcurrency` holds its permit until the response ends. Set `HTTPContext.callShape` to `CallShape.liveStream` for lines that
@@ -43,7 +43,7 @@ extension Client {
     /// The values of the response to an endpoint's request, which holds one JSON value in each line.
     ///
     /// ```swift
-    /// let search: EndpointRequest<Film> = .post("/films/search", content: .json(["title": title]))
+    /// let search: EndpointRequest<Film> = .post("/films/search", body: .json(["title": title]))
     /// for try await film in api.lines(from: search, as: Film.self) { print(film.title) }
     /// ```
     /// Everything else is as in ``lines(_:as:upTo:query:headers:context:)``.

@@ -7,7 +7,7 @@ extension Client {
     ///
     /// ```swift
     /// let film = try HTTPBody(file: file)
-    /// try await api.upload(.raw(film, type: "video/mp4"), to: "/films", resuming: .draft) { progress in
+    /// try await api.upload(.stream(film, type: "video/mp4"), to: "/films", resuming: .draft) { progress in
     ///     print(progress.completed, progress.total ?? 0)
     /// }
     /// ```
@@ -34,7 +34,7 @@ extension Client {
     ///   without new bytes.
     @discardableResult
     public func upload(
-        _ content: RequestContent,
+        _ content: RequestBody,
         to path: RequestTarget,
         method: HTTPRequest.Method = .post,
         resuming: UploadResuming,
@@ -46,7 +46,7 @@ extension Client {
         var context = context
         if let progress { context.uploadProgress = progress }
         let request = try await makeRequest(
-            EndpointRequest<Data>(method, path, query: query, headers: headers, content: content, context: context)
+            EndpointRequest<Data>(method, path, query: query, headers: headers, body: content, context: context)
         )
         // Before the digest, which is that of this version.
         let file = await request.body.fileVersion()
@@ -76,7 +76,7 @@ extension Client {
         headers: HTTPFields = HTTPFields(),
         context: HTTPContext = HTTPContext()
     ) async throws {
-        var request = HTTPRequest(method: .delete, url: upload.url, headerFields: headers, context: context)
+        var request = HTTPRequest(method: .delete, url: upload.url, headers: headers, context: context)
         request.continueUpload(upload.kind, from: Origin(upload.target.url), to: upload.url, redactions)
         do {
             let response = try await send(request)

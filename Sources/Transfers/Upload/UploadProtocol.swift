@@ -46,9 +46,9 @@ extension UploadRun {
         guard case .append(let part) = step else { return continuingRequest(.head, to: url) }
         var request = continuingRequest(.patch, to: url)
         request.body = try content(part)
-        request.headerFields[.contentType] = kind.partType
-        request.headerFields[.uploadOffset] = String(part.lowerBound)
-        if kind == .draft { request.headerFields[.uploadComplete] = part.upperBound == length ? "?1" : "?0" }
+        request.headers[.contentType] = kind.partType
+        request.headers[.uploadOffset] = String(part.lowerBound)
+        if kind == .draft { request.headers[.uploadComplete] = part.upperBound == length ? "?1" : "?0" }
         return request
     }
 
@@ -64,7 +64,7 @@ extension UploadRun {
         var request = request
         // The same body as of an upload without a protocol, so that a file stays a file.
         if part != 0..<length { request.body = try content(part) }
-        var fields = request.headerFields
+        var fields = request.headers
         fields[kind.version.name] = kind.version.value
         switch kind {
         case .draft where part.upperBound == length: fields[.uploadComplete] = "?1"
@@ -81,7 +81,7 @@ extension UploadRun {
             if !metadata.isEmpty { fields["Upload-Metadata"] = metadata.joined(separator: ",") }
         }
         fields[.uploadLength] = String(length)
-        request.headerFields = fields
+        request.headers = fields
         return request
     }
 
@@ -108,11 +108,11 @@ extension HTTPRequest {
     ) {
         url = upload
         let isElsewhere = origin != Origin(upload)
-        headerFields.removeAll { field in
+        headers.removeAll { field in
             field.name.isAboutContent || Self.onlyOfCreation.contains(field.name)
                 || isElsewhere && redactions.contains { $0.isBoundToOrigin(field.name) }
         }
-        headerFields[kind.version.name] = kind.version.value
+        headers[kind.version.name] = kind.version.value
         var shape = CallShape()
         (shape.mayStore, shape.mayCompress, shape.mayGetIdempotencyKey, shape.refusalMeansNothingKept) = (
             false, false, false, false

@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 public import Interceptors
 
 /// The protocol by which an interrupted upload continues where it stopped, and how long it tries.
@@ -15,7 +15,7 @@ public import Interceptors
 ///
 /// ```swift
 /// let film = try HTTPBody(file: file)
-/// let response = try await api.upload(.raw(film, type: "video/mp4"), to: "/films", resuming: .draft)
+/// let response = try await api.upload(.stream(film, type: "video/mp4"), to: "/films", resuming: .draft)
 /// ```
 public struct UploadResuming: Sendable {
     let kind: UploadProtocol
@@ -85,7 +85,7 @@ public struct UploadResuming: Sendable {
     /// ```swift
     /// let film = try HTTPBody(file: file)
     /// let resuming = UploadResuming.tus.acrossLaunches(from: saved) { upload in remember(upload) }
-    /// try await api.upload(.raw(film, type: "video/mp4"), to: "/films", resuming: resuming)
+    /// try await api.upload(.stream(film, type: "video/mp4"), to: "/films", resuming: resuming)
     /// remember(nil)
     /// ```
     /// - Parameters:
@@ -121,36 +121,4 @@ struct UploadLaunches: Sendable {
     let unfinished: UnfinishedUpload?
     let version: String?
     let save: @Sendable (UnfinishedUpload) -> Void
-}
-
-/// An upload that a server has begun to receive, as a program stores it for another launch.
-///
-/// ``UploadResuming/acrossLaunches(from:version:save:)`` hands it out and takes it back, and
-/// ``InterceptorsCore/Client/cancelUpload(_:headers:context:)`` ends it at the server. Its URL may be all that a stranger needs to change the upload:
-/// store the value like a password. The descriptions redact the URL.
-public struct UnfinishedUpload: Sendable, Hashable, Codable {
-    /// The URL that the server has given the upload.
-    public let url: URL
-    /// The number of bytes of the whole content.
-    public let length: Int64
-    let kind: UploadProtocol
-    let version: String
-    /// The method and the URL of the call that made the upload.
-    let target: Target
-
-    struct Target: Sendable, Hashable, Codable {
-        let method: HTTPRequest.Method
-        let url: URL
-
-        init(_ request: HTTPRequest) { (method, url) = (request.method, request.url) }
-    }
-}
-
-extension UnfinishedUpload: CustomStringConvertible, CustomReflectable {
-    /// The redacted URL without its path, and the number of bytes.
-    public var description: String {
-        "\(kind.rawValue) upload of \(length) bytes to \(Origin(url)?.description ?? "an unknown server")"
-    }
-    /// A mirror that shows only ``description``.
-    public var customMirror: Mirror { Mirror(self, children: ["upload": description], displayStyle: .struct) }
 }

@@ -94,7 +94,7 @@ struct UploadRun: Sendable {
         if case .create(let part) = step, case .answered(let answer) = end, case .success(let response) = exchange,
             answer.isSuccess, answer.namesUpload(kind, isWhole: state.plan.isLast(part))
         {
-            watch.take(response.headerFields[values: .location], from: response.url ?? request.url, request.url)
+            watch.take(response.headers[values: .location], from: response.url ?? request.url, request.url)
         }
         let reports = watch.reports
         state.naming = reports.naming
@@ -129,7 +129,7 @@ struct UploadRun: Sendable {
     }
 
     private func answer(_ response: HTTPResponse) -> UploadAnswer {
-        UploadAnswer(response.status, response.headerFields, kind)
+        UploadAnswer(response.status, response.headers, kind)
     }
 }
 
@@ -203,6 +203,6 @@ extension Result where Success == HTTPResponse, Failure == any Error {
 extension HTTPRequest {
     /// Whether the request may be sent again although the server may have acted on it.
     fileprivate var isRepeatable: Bool {
-        context.declaredIdempotency ?? (method.isIdempotent || headerFields.contains(.idempotencyKey))
+        context.declaredIdempotency ?? (method.isIdempotent || headers.contains(.idempotencyKey))
     }
 }

@@ -97,7 +97,7 @@ final class CurlEngine: Sendable {
                     return response
                 }
                 response.body.discard()
-                request.headerFields.remove(.expect)
+                request.headers.remove(.expect)
                 isAfresh = true
             } catch let error as TransportError where error.code == .staleConnection {
                 guard request.canBeSentAgain, !hasStartedOver else { throw error }
@@ -153,7 +153,7 @@ final class CurlEngine: Sendable {
                 for bytes in transfer.takeInterims() {
                     try Task.checkCancellation()
                     guard let head = WireHead(parsing: bytes), head.status.isInterim else { continue }
-                    interim?(HTTPResponse(status: head.status, headerFields: head.fields, url: url))
+                    interim?(HTTPResponse(status: head.status, headers: head.fields, url: url))
                 }
                 reply = try await withUnsafeThrowingContinuation { transfer.setContinuation($0) }
             }
@@ -175,7 +175,7 @@ final class CurlEngine: Sendable {
         }
         var response = HTTPResponse(
             status: head.status,
-            headerFields: head.fields,
+            headers: head.fields,
             body: reply.body,
             url: request.url
         )
@@ -187,12 +187,12 @@ final class CurlEngine: Sendable {
 extension HTTPRequest {
     /// Whether the content is sent only after the server has asked for it (RFC 9110 §10.1.1).
     var expectsContinue: Bool {
-        guard !body.isEmpty, headerFields.contains(.expect) else { return false }
-        return headerFields[values: .expect].contains { $0.lowercased().contains("100-continue") }
+        guard !body.isEmpty, headers.contains(.expect) else { return false }
+        return headers[values: .expect].contains { $0.lowercased().contains("100-continue") }
     }
 
     /// Whether a second sending has the effect of one (RFC 9110 §9.2.2).
-    var isRepeatable: Bool { method.isIdempotent || headerFields.contains(.idempotencyKey) }
+    var isRepeatable: Bool { method.isIdempotent || headers.contains(.idempotencyKey) }
 
     fileprivate var canBeSentAgain: Bool { isRepeatable && body.isRestartable }
 }

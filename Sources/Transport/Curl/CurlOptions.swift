@@ -83,7 +83,7 @@ extension CurlEngine {
         guard !request.body.isEmpty else { return false }
         // The server decides whether it wants the content, so the content must not go out with the head.
         if request.expectsContinue { return true }
-        guard let bytes = request.body.bytes else { return true }
+        guard let bytes = request.body.data else { return true }
         return bytes.count > inlineBodyLimit || request.context.uploadProgress != nil
     }
 
@@ -158,7 +158,7 @@ extension CurlEngine {
             easy.set(CCURLOPT_INFILESIZE_LARGE, bytes: request.body.length ?? -1)
         } else if !request.body.isEmpty || method == .post || method == .put || method == .patch {
             // A file or a stream gets here only if it is empty.
-            let bytes = request.body.bytes ?? Data()
+            let bytes = request.body.data ?? Data()
             easy.set(CCURLOPT_POST, 1)
             easy.set(CCURLOPT_POSTFIELDSIZE_LARGE, bytes: Int64(bytes.count))
             easy.set(CCURLOPT_POSTFIELDS, transfer.keepBody(bytes))
@@ -175,7 +175,7 @@ extension CurlEngine {
     }
 
     private func setFields(_ easy: EasyHandle, _ request: HTTPRequest, _ transfer: CurlTransfer) {
-        let fields = request.headerFields
+        let fields = request.headers
         // Lines that end in a colon remove the fields that libcurl would add.
         var lines: [StaticString] = fields.contains(.accept) ? [] : ["Accept:"]
         if !request.body.isEmpty || request.method != .get {

@@ -153,7 +153,7 @@ public final class CurlTransport: Transport {
 
         /// Whether a server may refuse the head as too long, which nginx does without an answer over HTTP/2.
         private static func mayBeTooLong(_ request: HTTPRequest) -> Bool {
-            let fields = request.headerFields.reduce(0) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count }
+            let fields = request.headers.reduce(0) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count }
             return fields + request.url.absoluteString.utf8.count > 8_000
         }
 

@@ -6,8 +6,8 @@ extension HTTPBody {
     /// If reading fails, the bytes are only incomplete, because the failure must not replace the original error.
     ///
     /// - Throws: `CancellationError` if the task is cancelled.
-    package func beginning(upTo limit: Int) async throws -> (bytes: Data, isComplete: Bool) {
-        if let bytes { return Self.beginning(of: bytes, upTo: limit) }
+    package func beginning(upTo limit: Int) async throws -> (data: Data, isComplete: Bool) {
+        if let data { return Self.beginning(of: data, upTo: limit) }
         var collected = Data()
         do {
             for try await chunk in self {
@@ -28,7 +28,7 @@ extension HTTPBody {
 
     /// The bytes up to a limit. If bytes are cut off, the rest is copied, so that a small excerpt doesn't keep a large buffer
     /// alive.
-    package static func beginning(of bytes: Data, upTo limit: Int) -> (bytes: Data, isComplete: Bool) {
+    package static func beginning(of bytes: Data, upTo limit: Int) -> (data: Data, isComplete: Bool) {
         bytes.count <= limit ? (bytes, true) : (bytes.prefix(limit).withUnsafeBytes { Data($0) }, false)
     }
 }
@@ -39,8 +39,8 @@ extension HTTPResponse {
     /// A stream of events isn't read, because it may stay open forever.
     ///
     /// - Throws: `CancellationError` if the task is cancelled.
-    package func beginning(upTo limit: Int) async throws -> (bytes: Data, isComplete: Bool) {
-        guard headerFields.mediaType == "text/event-stream", body.bytes == nil else {
+    package func beginning(upTo limit: Int) async throws -> (data: Data, isComplete: Bool) {
+        guard headers.mediaType == "text/event-stream", body.data == nil else {
             return try await body.beginning(upTo: limit)
         }
         body.discard()

@@ -122,11 +122,11 @@ extension HTTPBody {
     }
 
     /// The content if it is in memory, as buffered responses are; `nil` for files and streams.
-    public var bytes: Data? {
+    public var data: Data? {
         if case .bytes(let bytes) = storage { bytes } else { nil }
     }
 
-    /// Whether ``bytes`` isn't `nil`. This check retains nothing.
+    /// Whether ``data`` isn't `nil`. This check retains nothing.
     package var isInMemory: Bool {
         if case .bytes = storage { true } else { false }
     }
@@ -156,7 +156,7 @@ extension HTTPBody {
 
     private func collected(upTo limit: Int) async throws -> Data {
         if let length, length > Int64(limit) { throw TransportError.bodyTooLarge(limit: limit) }
-        if let bytes { return bytes }
+        if let data { return data }
         var collected = Data()
         // An announced length may be false, so it reserves at most 1 MiB.
         if let length { collected.reserveCapacity(Int(Swift.min(length, 1 << 20))) }

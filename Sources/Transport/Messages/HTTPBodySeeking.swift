@@ -13,7 +13,7 @@ extension HTTPBody {
     ///     }
     /// }
     /// ```
-    /// Each attempt reads the body from its start, as it does a ``restartable(length:_:)`` body. ``content(from:)`` is the rest
+    /// Each attempt reads the body from its start, as it does a ``restartable(length:_:)`` body. ``suffix(from:)`` is the rest
     /// from an offset. Bytes in memory and files are seekable by themselves.
     ///
     /// - Parameters:
@@ -36,7 +36,7 @@ extension HTTPBody {
         }
     }
 
-    /// Whether ``content(from:)`` can give a part of the content: bytes in memory, files, and bodies made by
+    /// Whether ``suffix(from:)`` can give a part of the content: bytes in memory, files, and bodies made by
     /// ``seekable(length:_:)``. A body that wraps or maps another isn't seekable.
     public var isSeekable: Bool {
         if case .stream(let stream) = storage { stream.seek != nil } else { true }
@@ -45,11 +45,11 @@ extension HTTPBody {
     /// The content from an offset to the end, as a seekable body.
     ///
     /// ```swift
-    /// if let rest = request.body.content(from: 1 << 20) { request.body = rest }    // the server has the first MiB
+    /// if let rest = request.body.suffix(from: 1 << 20) { request.body = rest }    // the server has the first MiB
     /// ```
     /// - Parameter offset: the number of bytes to leave out.
     /// - Returns: the rest; `nil` if the body isn't seekable, or the offset isn't one from 0 to ``length``.
-    public func content(from offset: Int64) -> HTTPBody? {
+    public func suffix(from offset: Int64) -> HTTPBody? {
         guard let length, 0...length ~= offset else { return nil }
         guard offset > 0 else { return isSeekable ? self : nil }
         switch storage {
@@ -65,12 +65,12 @@ extension HTTPBody {
     /// - Returns: the bytes; `nil` if the body isn't seekable, or the range doesn't lie in it.
     package func content(in range: Range<Int64>) -> HTTPBody? {
         guard let length, range.lowerBound >= 0, range.upperBound <= length else { return nil }
-        guard range.upperBound < length else { return content(from: range.lowerBound) }
+        guard range.upperBound < length else { return suffix(from: range.lowerBound) }
         switch storage {
         case .bytes(let bytes):
             return HTTPBody(Data(bytes.dropFirst(Int(range.lowerBound)).prefix(range.count)))
         case .file, .stream:
-            guard let rest = content(from: range.lowerBound) else { return nil }
+            guard let rest = suffix(from: range.lowerBound) else { return nil }
             // `count` would trap where `Int` has 32 bits, as on watches.
             let count = range.upperBound - range.lowerBound
             return .restartable(length: count) {

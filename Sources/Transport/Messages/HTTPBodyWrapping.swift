@@ -43,7 +43,7 @@ extension HTTPBody {
     ///
     /// A transport may split content anywhere, even in the middle of a character. Content in memory, such as that of a buffered
     /// response, stays in memory if you replace the body instead:
-    /// `if let bytes = body.bytes { body = HTTPBody(transform(bytes)) }`.
+    /// `if let bytes = body.data { body = HTTPBody(transform(bytes)) }`.
     public func map(_ transform: @escaping @Sendable (_ chunk: Data) throws -> Data) -> HTTPBody {
         unfolded { chunks in try await chunks.next().map(transform) }
     }

@@ -6,8 +6,8 @@ extension HTTPField {
     /// Common names are static members. Write other names as literals, and pass untrusted text to the failable initializer.
     ///
     /// ```swift
-    /// request.headerFields[.accept] = "application/json"
-    /// request.headerFields["X-Client"] = "ios"
+    /// request.headers[.accept] = "application/json"
+    /// request.headers["X-Client"] = "ios"
     /// guard let name = HTTPField.Name(untrusted) else { throw BadName() }
     /// ```
     public struct Name: Sendable {

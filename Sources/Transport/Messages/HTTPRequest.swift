@@ -5,7 +5,7 @@ internal import InterceptorsSyntax
 ///
 /// ```swift
 /// var request = HTTPRequest(url: url)
-/// request.headerFields[.accept] = "application/json"
+/// request.headers[.accept] = "application/json"
 /// request.context.timeouts = Timeouts(total: .seconds(10))
 /// let response = try await transport.send(request)
 /// ```
@@ -15,7 +15,7 @@ public struct HTTPRequest: Sendable {
     /// The absolute http or https URL of the target.
     public var url: URL
     /// The header fields.
-    public var headerFields: HTTPFields
+    public var headers: HTTPFields
     /// The content. Empty by default.
     public var body: HTTPBody
     /// Values that accompany the request but aren't sent: timeouts, modes, identity.
@@ -25,13 +25,13 @@ public struct HTTPRequest: Sendable {
     public init(
         method: Method = .get,
         url: URL,
-        headerFields: HTTPFields = HTTPFields(),
+        headers: HTTPFields = HTTPFields(),
         body: HTTPBody = .empty,
         context: HTTPContext = HTTPContext()
     ) {
         self.method = method
         self.url = url
-        self.headerFields = headerFields
+        self.headers = headers
         self.body = body
         self.context = context
     }
@@ -113,7 +113,7 @@ extension HTTPRequest {
         guard ASCII.isToken(method.rawValue) else {
             throw failure(.invalidRequest, "The method is not a token (RFC 9110 §9.1).")
         }
-        if let reason = headerFields.firstInvalid?.invalidity { throw failure(.invalidRequest, reason) }
+        if let reason = headers.firstInvalid?.invalidity { throw failure(.invalidRequest, reason) }
         try validateFraming()
     }
 
@@ -136,11 +136,11 @@ extension HTTPRequest {
     }
 
     private func validateFraming() throws {
-        if headerFields.contains(.transferEncoding) {
+        if headers.contains(.transferEncoding) {
             throw failure(.invalidRequest, "Transfer-Encoding is the transport's to set: remove the field.")
         }
-        guard headerFields.contains(.contentLength) else { return }
-        let stated = headerFields[values: .contentLength]
+        guard headers.contains(.contentLength) else { return }
+        let stated = headers[values: .contentLength]
         guard stated.count == 1, let length = body.length, stated.first == String(length) else {
             throw failure(.invalidRequest, "Content-Length does not agree with the body: leave it to the transport.")
         }

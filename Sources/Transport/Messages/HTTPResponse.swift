@@ -5,7 +5,7 @@ public struct HTTPResponse: Sendable {
     /// The status.
     public var status: Status
     /// The header fields. If the transport decoded the content, `Content-Encoding` and `Content-Length` are removed.
-    public var headerFields: HTTPFields
+    public var headers: HTTPFields
     /// The content: buffered, or streamed if the request's ``HTTPContext/responseBody`` asks for it.
     public var body: HTTPBody
     /// The URL of the request that this response answers; after redirects, the last request's. A transport always sets it.
@@ -16,13 +16,13 @@ public struct HTTPResponse: Sendable {
     /// Creates a response.
     public init(
         status: Status,
-        headerFields: HTTPFields = HTTPFields(),
+        headers: HTTPFields = HTTPFields(),
         body: HTTPBody = .empty,
         url: URL? = nil,
         context: HTTPContext = HTTPContext()
     ) {
         self.status = status
-        self.headerFields = headerFields
+        self.headers = headers
         self.body = body
         self.url = url
         self.context = context
@@ -179,9 +179,9 @@ extension HTTPResponse {
     @available(*, unavailable, renamed: "status.code")
     public var statusCode: Int { status.code }
 
-    /// Unavailable: see ``headerFields``.
-    @available(*, unavailable, renamed: "headerFields")
-    public var headers: HTTPFields { headerFields }
+    /// Unavailable: see ``headers``.
+    @available(*, unavailable, renamed: "headers")
+    public var headerFields: HTTPFields { headers }
 
     /// Unavailable: see ``body``.
     @available(

@@ -112,7 +112,7 @@ extension HTTPResponse {
     /// reader has reached the end. The property never waits. It keeps its value while interceptors wrap, map or buffer the
     /// body, because the fields travel in ``context``.
     ///
-    /// The fields come from the server, like ``headerFields``, but they arrive after those were acted on. They are kept apart
+    /// The fields come from the server, like ``headers``, but they arrive after those were acted on. They are kept apart
     /// for that reason, and ``HTTPTrailers`` names the fields that are removed.
     ///
     /// - Throws: ``TransportError`` with ``HTTPErrorCode/trailersNotReceived`` if the content hasn't been read to its end,

@@ -58,7 +58,7 @@ extension HTTPFields: Codable {
 extension HTTPRequest.Method: Codable {}
 
 extension HTTPRequest: Codable {
-    private enum CodingKeys: String, CodingKey { case method, url, headerFields, body }
+    private enum CodingKeys: String, CodingKey { case method, url, headers, body }
 
     /// Decodes a request with an empty context.
     ///
@@ -68,7 +68,7 @@ extension HTTPRequest: Codable {
         self.init(
             method: try container.decode(Method.self, forKey: .method),
             url: try container.decode(URL.self, forKey: .url),
-            headerFields: try container.decode(HTTPFields.self, forKey: .headerFields),
+            headers: try container.decode(HTTPFields.self, forKey: .headers),
             body: HTTPBody(try container.decodeIfPresent(Data.self, forKey: .body) ?? Data())
         )
     }
@@ -84,9 +84,9 @@ extension HTTPRequest: Codable {
         }
         try container.encode(method, forKey: .method)
         try container.encode(url, forKey: .url)
-        try container.encode(headerFields, forKey: .headerFields)
+        try container.encode(headers, forKey: .headers)
         guard !body.isEmpty else { return }
-        guard let bytes = body.bytes else {
+        guard let bytes = body.data else {
             let reason = "Only content in memory can be encoded. Read the stream or the file first: collect(upTo:)."
             throw Self.uncodable(body, .body, reason, encoder)
         }

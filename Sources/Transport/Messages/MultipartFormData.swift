@@ -9,7 +9,7 @@ internal import InterceptorsSyntax
 ///     try .file(name: "photo", at: photo, contentType: "image/jpeg"),
 /// ])
 /// var request = HTTPRequest(method: .post, url: url, body: try form.body())
-/// request.headerFields[.contentType] = form.contentType
+/// request.headers[.contentType] = form.contentType
 /// ```
 /// Parts are sent in order, and names may repeat. Each attempt reads files and streams again, in chunks, so the form is never
 /// in memory as a whole.
@@ -89,7 +89,7 @@ extension MultipartFormData {
         ///   - bytes: the content.
         ///   - filename: the name of the file, if any.
         ///   - contentType: the media type.
-        public static func bytes(
+        public static func data(
             name: String,
             _ bytes: Data,
             filename: String? = nil,
@@ -157,7 +157,7 @@ extension HTTPBody {
     fileprivate static func joined(_ pieces: [HTTPBody]) -> HTTPBody {
         var (gathered, joined): (Data, [HTTPBody]) = (Data(), [])
         for piece in pieces {
-            if let bytes = piece.bytes, bytes.count <= longestCopied {
+            if let bytes = piece.data, bytes.count <= longestCopied {
                 gathered += bytes
             } else {
                 joined += [HTTPBody(gathered), piece]

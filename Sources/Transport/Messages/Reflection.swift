@@ -23,7 +23,7 @@ extension HTTPRequest: CustomReflectable {
     /// All properties except the context, with secrets redacted.
     public var customMirror: Mirror {
         let children: KeyValuePairs<String, Any> = [
-            "method": method.rawValue, "url": Redaction.standard.string(for: url), "headerFields": headerFields,
+            "method": method.rawValue, "url": Redaction.standard.string(for: url), "headers": headers,
             "body": body,
         ]
         return Mirror(self, children: children, displayStyle: .struct)
@@ -35,7 +35,7 @@ extension HTTPResponse: CustomReflectable {
     public var customMirror: Mirror {
         let children: KeyValuePairs<String, Any> = [
             "status": status.code, "url": url.map { Redaction.standard.string(for: $0) } ?? "none",
-            "headerFields": headerFields, "body": body,
+            "headers": headers, "body": body,
         ]
         return Mirror(self, children: children, displayStyle: .struct)
     }

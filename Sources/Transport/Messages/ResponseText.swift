@@ -10,7 +10,7 @@ extension HTTPResponse {
     /// - Throws: ``TransportError`` with ``HTTPErrorCode/bodyTooLarge`` beyond the limit. Rethrows errors of the body's
     ///   source.
     public func text(upTo limit: Int = 64 << 20) async throws -> String {
-        Self.text(try await body.collect(upTo: limit), contentType: headerFields[.contentType])
+        Self.text(try await body.collect(upTo: limit), contentType: headers[.contentType])
     }
 
     /// Decodes content as ``text(upTo:)`` does.

@@ -11,6 +11,6 @@ extension HTTPResponse {
     /// A path before the name, leading dots, control characters and characters that reverse the direction of text are left out. The
     /// name may be that of an existing file.
     public var suggestedFilename: String? {
-        headerFields[values: .contentDisposition].first.flatMap(ContentDisposition.filename)
+        headers[values: .contentDisposition].first.flatMap(ContentDisposition.filename)
     }
 }

@@ -46,9 +46,9 @@ public final class TransferRate: Sendable {
 
     /// The speed of a transfer and the time until its end.
     ///
-    /// `bytesPerSecond` is the mean speed of the last seconds, or `nil` before it is known. It is zero if nothing has arrived for the
-    /// whole window. `timeLeft` is the time until the last byte at this speed, or `nil` if the speed or the total is unknown, or it
-    /// takes over thirty years.
+    /// `bytesPerSecond` is the mean speed of the last seconds: `nil` before it is known, zero if nothing has arrived for the whole
+    /// window. `timeLeft` is the time until the last byte at this speed. `timeLeft` is `nil` if the speed or the total is unknown, or
+    /// the rest takes over thirty years.
     public typealias Estimate = (bytesPerSecond: Double?, timeLeft: Duration?)
 }
 

@@ -33,7 +33,7 @@ public struct StubAnswer: Sendable {
     }
 
     package var status: HTTPResponse.Status = 200
-    package var headerFields: HTTPFields = [:]
+    package var headers: HTTPFields = [:]
     package var content: Content
     package var delay: Duration = .zero
     /// `nil` if the trailer fields aren't known.
@@ -44,9 +44,9 @@ public struct StubAnswer: Sendable {
 
     package init(_ content: Content) { self.content = content }
 
-    package init(_ status: HTTPResponse.Status, _ headerFields: HTTPFields, _ content: Content) {
+    package init(_ status: HTTPResponse.Status, _ headers: HTTPFields, _ content: Content) {
         self.status = status
-        self.headerFields = headerFields
+        self.headers = headers
         self.content = content
     }
 
@@ -75,7 +75,7 @@ public struct StubAnswer: Sendable {
     ///   - headers: the fields of the interim response.
     public func preceded(byInterim status: HTTPResponse.Status, headers: HTTPFields = [:]) -> Self {
         var answer = self
-        if status.isInterim { answer.interims.insert(HTTPResponse(status: status, headerFields: headers), at: 0) }
+        if status.isInterim { answer.interims.insert(HTTPResponse(status: status, headers: headers), at: 0) }
         return answer
     }
 }

@@ -89,7 +89,7 @@ package struct OutgoingRequest {
     }
 
     private static func setFields(of request: HTTPRequest, on urlRequest: inout URLRequest) throws {
-        let fields = request.headerFields
+        let fields = request.headers
         // Foundation sets Content-Length, and validation has checked that the request's value is right.
         for (index, field) in fields.enumerated() where field.name != .contentLength {
             guard !fields[..<index].contains(where: { $0.name == field.name }) else { continue }
@@ -126,6 +126,6 @@ package struct OutgoingRequest {
 extension HTTPRequest {
     /// Whether the request is part of an upload that its caller resumes, by the IETF draft or by tus 1.0.
     package var isOfResumableUpload: Bool {
-        headerFields.contains("Upload-Draft-Interop-Version") || headerFields.contains("Tus-Resumable")
+        headers.contains("Upload-Draft-Interop-Version") || headers.contains("Tus-Resumable")
     }
 }

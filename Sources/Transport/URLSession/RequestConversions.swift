@@ -31,7 +31,7 @@ extension HTTPRequest {
         }
         if let content = request.httpBody { body = HTTPBody(content) }
         for (name, value) in (request.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
-            headerFields.append(HTTPField.Name(stringLiteral: name), value)
+            headers.append(HTTPField.Name(stringLiteral: name), value)
         }
         let timeout = request.timeoutInterval
         if timeout != URLRequest.standardTimeout {
@@ -52,7 +52,7 @@ extension URLRequest {
     ///   `unsupported` if its body is a file or a stream.
     public init(_ request: HTTPRequest) throws {
         try request.validate()
-        guard let content = request.body.bytes else {
+        guard let content = request.body.data else {
             throw TransportError(
                 .unsupported,
                 "The body is a file or a stream, which a URLRequest can't hold. Collect it first.",
@@ -62,8 +62,8 @@ extension URLRequest {
         self.init(url: request.url)
         httpMethod = request.method.rawValue
         if !content.isEmpty { httpBody = content }
-        for field in request.headerFields where value(forHTTPHeaderField: field.name.rawName) == nil {
-            setValue(request.headerFields[field.name], forHTTPHeaderField: field.name.rawName)
+        for field in request.headers where value(forHTTPHeaderField: field.name.rawName) == nil {
+            setValue(request.headers[field.name], forHTTPHeaderField: field.name.rawName)
         }
         if let timeouts = request.context.timeouts {
             timeoutInterval = timeouts.idle.map { $0 / .seconds(1) } ?? 7 * 24 * 3600

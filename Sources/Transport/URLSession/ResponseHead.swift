@@ -8,17 +8,17 @@ internal import FoundationNetworking
 /// The status and fields of a response, and the length of its content.
 struct ResponseHead: Sendable {
     let status: HTTPResponse.Status
-    let headerFields: HTTPFields
+    let headers: HTTPFields
     /// The number of content bytes that will be delivered; `nil` if unknown.
     let length: Int64?
     /// Whether the response can have content (RFC 9112 §6.3).
     let hasContent: Bool
 
     /// Whether more bytes than ``length`` are an error. For coded content, the decoded length is unknown.
-    var isLengthExact: Bool { hasContent && !headerFields.contains(.contentEncoding) }
+    var isLengthExact: Bool { hasContent && !headers.contains(.contentEncoding) }
 
     /// Whether the response is a redirect.
-    var isRedirect: Bool { HTTPResponse.isRedirect(status, headerFields) }
+    var isRedirect: Bool { HTTPResponse.isRedirect(status, headers) }
 
     /// Reads the head from Foundation's response.
     ///
@@ -37,21 +37,21 @@ struct ResponseHead: Sendable {
             fields.remove(.contentLength)
         }
         self.status = status
-        self.headerFields = fields
+        self.headers = fields
         self.hasContent = hasContent
         length = isDecoded ? nil : hasContent ? announced : 0
     }
 
     private init(_ status: HTTPResponse.Status, _ fields: HTTPFields) {
         self.status = status
-        headerFields = fields
+        headers = fields
         length = 0
         hasContent = false
     }
 
     /// The head for a response whose content Foundation has lost: it announces no content.
     var withoutContent: ResponseHead {
-        var fields = headerFields
+        var fields = headers
         fields.remove(.contentLength)
         return ResponseHead(status, fields)
     }

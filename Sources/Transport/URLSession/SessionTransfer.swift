@@ -62,7 +62,7 @@ final class SessionTransfer: Sendable {
             case .streamed: streamedBody(length: head.length)
             case .failed(let error): .unreadable(error)
             }
-        var response = HTTPResponse(status: head.status, headerFields: head.headerFields, body: body, url: request.url)
+        var response = HTTPResponse(status: head.status, headers: head.headers, body: body, url: request.url)
         if let metrics = answer.metrics { response.context.setFacts(metrics.timings, metrics.connection) }
         return response
     }
@@ -217,7 +217,7 @@ extension SessionTransfer {
         guard let interim = request.context.interim, !state.withLock(\.isOver),
             let head = try? ResponseHead(response, to: request), head.status.isInterim
         else { return }
-        interim(HTTPResponse(status: head.status, headerFields: head.headerFields, url: request.url))
+        interim(HTTPResponse(status: head.status, headers: head.headers, url: request.url))
     }
 
     /// The TLS settings refuse the server.

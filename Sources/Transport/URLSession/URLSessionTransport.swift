@@ -272,7 +272,7 @@ public final class URLSessionTransport: Transport {
             // For a symbolic link, Foundation on Linux would announce the length of the link.
             let target = file.resolvingSymlinksInPath()
             delegate.run(session.uploadTask(with: outgoing, fromFile: target), for: transfer)
-        } else if let bytes = body.bytes {
+        } else if let bytes = body.data {
             delegate.run(session.uploadTask(with: outgoing, from: bytes), for: transfer)
         } else {
             launchStream(outgoing, for: transfer)
@@ -323,7 +323,7 @@ extension URLSessionTransport {
         guard transfer.request.isOfResumableUpload else { return false }
         let body = transfer.request.body
         var outgoing = outgoing
-        if let bytes = body.bytes {
+        if let bytes = body.data {
             outgoing.httpBody = bytes
         } else {
             guard let stream = transfer.bodyStream() else {

@@ -22,7 +22,7 @@ enum UploadPump {
     ///   its start.
     /// - Returns: the error of reading the body; `nil` if the body was read to its end, or the rest isn't needed.
     static func fill(_ sink: some UploadSink, from body: HTTPBody, at offset: Int64 = 0) async -> (any Error)? {
-        let rest = body.content(from: offset)
+        let rest = body.suffix(from: offset)
         var unneeded = rest == nil ? offset : 0
         do {
             try await (rest ?? body).forEachSentChunk { chunk in

@@ -94,7 +94,7 @@ import Testing
             $0.method = .post
             $0.body = .oneShot(Chunks(["a", "b"], reads: reads), length: 2)
         }
-        #expect(fixture.stub.requests[0].body.bytes == Data("ab".utf8))
+        #expect(fixture.stub.requests[0].body.data == Data("ab".utf8))
         #expect(reads.value == 3)
         #expect(fixture.journal.calls[0].root?.request.body == JournalCall.Body(isStream: true, size: 2))
     }
@@ -114,7 +114,7 @@ import Testing
     @Test func bodiesOfUnknownStructureAreKeptBySize() async throws {
         let journal = Journal()
         let fields: HTTPFields = [.contentType: "text/html"]
-        let stub = StubTransport { _ in HTTPResponse(status: 200, headerFields: fields, body: "<p>") }
+        let stub = StubTransport { _ in HTTPResponse(status: 200, headers: fields, body: "<p>") }
         let chain = InterceptorChain([], transport: stub, observer: journal)
         _ = try await chain.send(HTTPRequest(string: "https://a.example/"))
         #expect(journal.calls[0].root?.response?.body == JournalCall.Body(isStream: false, size: 3))

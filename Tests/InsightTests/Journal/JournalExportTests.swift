@@ -46,10 +46,10 @@ import Testing
         let journal = Journal(redaction: isRedacted ? .standard : nil)
         let chain = InterceptorChain([], transport: StubTransport { _ in HTTPResponse(status: 204) }, observer: journal)
         var request = try HTTPRequest(string: "https://a.example/?access_token=s3cr3t-1")
-        request.headerFields[.authorization] = "Bearer s3cr3t-2"
-        request.headerFields[.cookie] = "session=s3cr3t-3"
+        request.headers[.authorization] = "Bearer s3cr3t-2"
+        request.headers[.cookie] = "session=s3cr3t-3"
         request.body = HTTPBody(Data(#"{"password":"s3cr3t-4"}"#.utf8))
-        request.headerFields[.contentType] = "application/json"
+        request.headers[.contentType] = "application/json"
         _ = try await chain.send(request)
         let files = [journal.har(), journal.page()].map { String(decoding: $0, as: UTF8.self) }
         for file in files {

@@ -84,12 +84,12 @@ import Testing
             let (request, step) = (request, request.context.observedStep)
             for number in 1..<count {
                 var attempt = request
-                attempt.headerFields["X-Attempt"] = "\(number)"
+                attempt.headers["X-Attempt"] = "\(number)"
                 try await next(attempt).body.discard()
                 step?.add(CallNote("again", "attempt \(number + 1)"))
             }
             var attempt = request
-            attempt.headerFields["X-Attempt"] = "\(count)"
+            attempt.headers["X-Attempt"] = "\(count)"
             return try await next(attempt)
         }
         // A transport that keeps no requests.
@@ -120,10 +120,10 @@ import Testing
         let fixture = JournalFixture([Pass()]) { _ in
             HTTPResponse(
                 status: 200,
-                headerFields: HTTPFields((0..<1_000).map { HTTPField(unchecked: "X-N", "\($0)") })
+                headers: HTTPFields((0..<1_000).map { HTTPField(unchecked: "X-N", "\($0)") })
             )
         }
-        try await fixture.send { $0.headerFields["X-Long"] = String(repeating: "x", count: 100_000) }
+        try await fixture.send { $0.headers["X-Long"] = String(repeating: "x", count: 100_000) }
         let call = try #require(fixture.journal.calls.first)
         #expect(call.root?.request.fields.first.map(\.value.utf8.count) == (8 << 10) + 3)
         #expect(call.root?.response?.fields.count == 256)
@@ -140,7 +140,7 @@ import Testing
                     return try await next(request)
                 }, Pass(),
             ],
-            transport: StubTransport { _ in HTTPResponse(status: 200, headerFields: ["A": "b"], body: HTTPBody(first))
+            transport: StubTransport { _ in HTTPResponse(status: 200, headers: ["A": "b"], body: HTTPBody(first))
             },
             observer: journal
         )
@@ -159,12 +159,12 @@ import Testing
         let text = String(repeating: "a", count: 4_000)
         let count = Shared(0)
         let wordy: any Interceptor = .intercept { request, next in
-            for index in 0..<10 { request.headerFields[.init(stringLiteral: "X-\(index)")] = text }
-            request.body = HTTPBody(text + "\(request.headerFields.count)")
+            for index in 0..<10 { request.headers[.init(stringLiteral: "X-\(index)")] = text }
+            request.body = HTTPBody(text + "\(request.headers.count)")
             var response = try await next(request)
             count.value += 1
             response.body = HTTPBody("\(count.value)" + text)
-            for index in 0..<10 { response.headerFields[.init(stringLiteral: "X-\(index)")] = "\(count.value)" + text }
+            for index in 0..<10 { response.headers[.init(stringLiteral: "X-\(index)")] = "\(count.value)" + text }
             return response
         }
         let fixture = JournalFixture(Array(repeating: wordy, count: 60), byteLimit: 1 << 20) { _ in
@@ -185,7 +185,7 @@ import Testing
         let fixture = JournalFixture([Pass()], byteLimit: 1 << 20) { _ in
             HTTPResponse(
                 status: 200,
-                headerFields: HTTPFields(
+                headers: HTTPFields(
                     (0..<200).map { HTTPField(unchecked: "X-N", String(repeating: "\($0)", count: 500)) }
                 )
             )
@@ -207,7 +207,7 @@ import Testing
             let fixture = JournalFixture(Array(repeating: Pass(), count: passes)) { _ in
                 HTTPResponse(
                     status: 200,
-                    headerFields: ["A": "b"],
+                    headers: ["A": "b"],
                     body: HTTPBody(String(repeating: "x", count: 2_000))
                 )
             }

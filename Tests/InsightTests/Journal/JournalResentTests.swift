@@ -74,7 +74,7 @@ import Testing
             },
             .when(.matching { _ in true }, [AddField()]), Pass(),
         ])
-        try await fixture.send { $0.headerFields[.accept] = "text/plain" }
+        try await fixture.send { $0.headers[.accept] = "text/plain" }
         #expect(
             fixture.explained == """
                 #1 GET https://a.example/ → 204 No Content, 0 µs

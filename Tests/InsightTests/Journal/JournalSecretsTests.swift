@@ -28,7 +28,7 @@ import Testing
     /// An element may declare any field as its credential.
     @Test func aFieldThatAnElementDeclaresIsHidden() async throws {
         let door: AnyInterceptor = .intercept("door", placement: [.addsCredentials(in: "X-Door")]) { request, next in
-            request.headerFields["X-Door"] = "hush"
+            request.headers["X-Door"] = "hush"
             return try await next(request)
         }
         let fixture = JournalFixture([.group([door]), Pass()])
@@ -45,7 +45,7 @@ import Testing
                 return try await next(request)
             }
         ]) { _ in
-            HTTPResponse(status: 200, headerFields: HTTPFields([HTTPField(unchecked: .init(stringLiteral: long), "1")]))
+            HTTPResponse(status: 200, headers: HTTPFields([HTTPField(unchecked: .init(stringLiteral: long), "1")]))
         }
         try await fixture.send()
         let call = try #require(fixture.journal.calls.first)

@@ -16,9 +16,9 @@ struct AddField: Interceptor {
     var value = "yes"
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        request.headerFields[name] = value
+        request.headers[name] = value
         var response = try await next(request)
-        response.headerFields[name] = value
+        response.headers[name] = value
         return response
     }
 }
@@ -90,8 +90,8 @@ struct JournalFixture {
                 response.status = 201
                 return response
             },
-        ]) { _ in HTTPResponse(status: 200, headerFields: ["X-Server": "a"], body: "body") }
-        try await fixture.send("/v1") { $0.headerFields[.accept] = "text/plain" }
+        ]) { _ in HTTPResponse(status: 200, headers: ["X-Server": "a"], body: "body") }
+        try await fixture.send("/v1") { $0.headers[.accept] = "text/plain" }
         #expect(
             fixture.explained == """
                 #1 GET https://a.example/v1 → 201 Created, 0 µs
@@ -117,12 +117,12 @@ struct JournalFixture {
     @Test func aReplacedOrRemovedFieldIsSeenWhereverItIs() async throws {
         let fixture = JournalFixture([
             .intercept { request, next in
-                request.headerFields["B"] = "2"
-                request.headerFields.remove("D")
+                request.headers["B"] = "2"
+                request.headers.remove("D")
                 return try await next(request)
             }
         ])
-        try await fixture.send { $0.headerFields = ["A": "1", "B": "1", "C": "1", "D": "1", "E": "1"] }
+        try await fixture.send { $0.headers = ["A": "1", "B": "1", "C": "1", "D": "1", "E": "1"] }
         let attempt = try #require(fixture.journal.calls.first?.attempts.first)
         #expect(attempt.request.fields.map { "\($0.name)\($0.value)" } == ["A1", "B2", "C1", "E1"])
     }
@@ -320,11 +320,11 @@ struct JournalFixture {
     @Test func aRespelledNameIsSeen() async throws {
         let fixture = JournalFixture([
             .intercept { request, next in
-                request.headerFields = HTTPFields([HTTPField(unchecked: "X-API-Version", "1")])
+                request.headers = HTTPFields([HTTPField(unchecked: "X-API-Version", "1")])
                 return try await next(request)
             }
         ])
-        try await fixture.send { $0.headerFields = ["x-api-version": "1"] }
+        try await fixture.send { $0.headers = ["x-api-version": "1"] }
         #expect(fixture.journal.calls.first?.root?.request.fields.map(\.name) == ["x-api-version"])
         #expect(fixture.journal.calls.first?.attempts.first?.request.fields.map(\.name) == ["X-API-Version"])
     }

@@ -52,7 +52,7 @@ struct EarlyAnswerTests {
                 let chain = InterceptorChain(interceptors, transport: transport)
                 let body = HTTPBody(Data(repeating: 0x61, count: length))
                 var request = HTTPRequest(method: .post, url: url, body: body)
-                if asksFirst { request.headerFields[.expect] = "100-continue" }
+                if asksFirst { request.headers[.expect] = "100-continue" }
                 do {
                     let response = try await chain.send(request)
                     let text = try await NginxTests.text(response)

@@ -20,7 +20,7 @@ struct NginxDownloadTests {
 
         var interceptor: AnyInterceptor {
             .intercept { [self] request, next in
-                let range = request.headerFields.contains(.range)
+                let range = request.headers.contains(.range)
                 let response = try await next(request)
                 all.withLock { $0.append((range, response.status.code)) }
                 return response

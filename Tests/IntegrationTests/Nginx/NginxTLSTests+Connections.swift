@@ -17,7 +17,7 @@ extension NginxTLSTests {
         let fixture = try Fixture()
         try await run(fixture, listen: "ssl http2", server: "error_page 405 =200 /about;") { server in
             var keyed = try about(server)
-            (keyed.method, keyed.headerFields[.idempotencyKey]) = (.post, "one")
+            (keyed.method, keyed.headers[.idempotencyKey]) = (.post, "one")
             var (post, put, delete, get) = (try about(server), try about(server), try about(server), try about(server))
             (post.method, delete.method) = (.post, .delete)
             (put.method, put.body) = (.put, HTTPBody("content"))
@@ -49,7 +49,7 @@ extension NginxTLSTests {
             var request = try about(server)
             for index in 0..<fields {
                 let name = try #require(HTTPField.Name("X-\(index)"))
-                request.headerFields[name] = String(repeating: "a", count: length)
+                request.headers[name] = String(repeating: "a", count: length)
             }
             let response = try await fixture.transport(fixture.tls).send(request)
             #expect(response.status == 400)
@@ -105,7 +105,7 @@ extension NginxTLSTests {
             let transport = fixture.transport(fixture.tls, versions)
             var template = try about(server)
             template.method = method
-            if let key { template.headerFields[.idempotencyKey] = key }
+            if let key { template.headers[.idempotencyKey] = key }
             if method != .get { template.body = HTTPBody("some content") }
             try await withThrowingTaskGroup(of: Void.self) { [template] group in
                 for lane in 0..<inFlight {

@@ -300,7 +300,7 @@ struct NginxTLSTests {
         try await run(fixture, listen: "ssl http2", server: "large_client_header_buffers 2 1k;") { server in
             let transport = fixture.transport(fixture.tls)
             var request = try about(server)
-            request.headerFields["X-Long"] = String(repeating: "a", count: 4000)
+            request.headers["X-Long"] = String(repeating: "a", count: 4000)
             do {
                 #expect(try await transport.send(request).status == 400)
             } catch let error as TransportError {

@@ -43,7 +43,7 @@ struct NginxTests {
             for count in 1...10 {
                 let response = try await transport.send(HTTPRequest(url: server.url("/about")))
                 #expect(response.status == 200)
-                #expect(response.headerFields[.contentType] == "text/plain")
+                #expect(response.headers[.contentType] == "text/plain")
                 let parts = try await Self.text(response).split(separator: " ")
                 #expect(parts.first == "HTTP/1.1")
                 #expect(parts.last == "\(count)")
@@ -68,12 +68,12 @@ struct NginxTests {
             }
             let file = try await send("/file.txt")
             #expect(try await Self.text(file) == "a file")
-            #expect(file.headerFields.contains(.eTag))
+            #expect(file.headers.contains(.eTag))
             let head = try await send("/file.txt", .head)
-            #expect(head.headerFields[.contentLength] == "6")
+            #expect(head.headers[.contentLength] == "6")
             #expect(head.body.isEmpty)
             #expect(try await send("/nowhere").status == 404)
-            #expect(try await send("/moved").headerFields[.location]?.hasSuffix("/about") == true)
+            #expect(try await send("/moved").headers[.location]?.hasSuffix("/about") == true)
             #expect(try await Self.text(send("/teapot")) == "short and stout")
             #expect(try await send("/nothing").status == 204)
             #expect(try await send("/file.txt", .delete).status == 405)
@@ -90,11 +90,11 @@ struct NginxTests {
                 var request = HTTPRequest(url: try server.url("/text.txt"))
                 request.context.responseBody = mode
                 // On Linux, URLSessionTransport asks for no coding by itself.
-                if kind == .urlSession { request.headerFields[.acceptEncoding] = "gzip" }
+                if kind == .urlSession { request.headers[.acceptEncoding] = "gzip" }
                 let response = try await transport.send(request)
                 #expect(try await Self.text(response) == plain)
-                #expect(!response.headerFields.contains(.contentEncoding))
-                #expect(!response.headerFields.contains(.contentLength))
+                #expect(!response.headers.contains(.contentEncoding))
+                #expect(!response.headers.contains(.contentLength))
             }
         }
     }
@@ -103,9 +103,9 @@ struct NginxTests {
         try await NginxServer.run(server: "gzip on; gzip_types *; gzip_min_length 0;") { server in
             try Data(repeating: 0x61, count: 10_000).write(to: server.files.appending(path: "text.txt"))
             var request = HTTPRequest(url: try server.url("/text.txt"))
-            request.headerFields[.acceptEncoding] = "gzip"
+            request.headers[.acceptEncoding] = "gzip"
             let response = try await InterceptorChain([], transport: CurlTransport()).send(request)
-            #expect(response.headerFields[.contentEncoding] == "gzip")
+            #expect(response.headers[.contentEncoding] == "gzip")
             #expect(try await response.body.collect(upTo: 10_000).prefix(2) == Data([0x1F, 0x8B]))
         }
     }

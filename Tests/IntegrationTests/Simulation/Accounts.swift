@@ -103,7 +103,7 @@ struct AccountKeyInterceptor: Interceptor {
         if asksBefore { try request.requireUnshared(by: "accountKey") }
         if let account = accounts.account(of: request) {
             let name: HTTPField.Name = asksBefore ? "X-Account-Token" : "X-Silent-Token"
-            request.headerFields[name] = Self.secret(of: account)
+            request.headers[name] = Self.secret(of: account)
         }
         return try await next(request)
     }
@@ -112,7 +112,7 @@ struct AccountKeyInterceptor: Interceptor {
 extension World {
     /// The accounts whose credentials are in a request.
     func accounts(of request: HTTPRequest) -> [String] {
-        let text = request.headerFields.map(\.value).joined(separator: "\n")
+        let text = request.headers.map(\.value).joined(separator: "\n")
         return Accounts.names.filter { account in
             secrets(of: account).contains { text.contains($0) }
         }

@@ -88,11 +88,11 @@ struct RandomChain {
 
     /// The kinds, in the documented order.
     private enum Kind: Int, CaseIterable {
-        case latestWins, status, headers, transactionID, tracing, timeout, compress, redirects, tokenPartition
+        case cancelPrevious, status, headers, transactionID, tracing, timeout, compress, redirects, tokenPartition
         case cookies, unauthorized, bearer, digest, basic, accountKey, silentKey, coalesce, cache, network, retry, hedge
         case rate, limit, circuit, sign, metrics, logging
 
-        var takesTime: Bool { ![.latestWins, .headers, .transactionID, .tracing, .tokenPartition].contains(self) }
+        var takesTime: Bool { ![.cancelPrevious, .headers, .transactionID, .tracing, .tokenPartition].contains(self) }
     }
 
     mutating func add(_ interceptor: any Interceptor, _ name: String, sends: Int = 1) {
@@ -116,7 +116,7 @@ struct RandomChain {
         case .circuit: addCircuitBreaker(&random)
         case .hedge: addHedge(&random)
         case .coalesce: addCoalesce()
-        case .latestWins: addLatestWins()
+        case .cancelPrevious: addLatestWins()
         case .network: addNetwork(&random)
         case .logging: addLogging()
         case .metrics: addMetrics()
@@ -220,7 +220,7 @@ struct RandomChain {
         }
         let sign: AnyInterceptor = .sign(origins: [origin], time: world.time) { [accounts] request, _ in
             let account = accounts.account(of: request) ?? "nobody"
-            request.headerFields["Signature"] = "signature-secret-\(account)-end"
+            request.headers["Signature"] = "signature-secret-\(account)-end"
         }
         add(sign, "sign")
     }

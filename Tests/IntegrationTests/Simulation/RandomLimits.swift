@@ -154,8 +154,8 @@ extension RandomChain {
 
     mutating func addLatestWins() {
         overtaking = interceptors.isEmpty ? .outermost : .inside
-        let latest = LatestWinsInterceptor()
-        add(latest, "latestWins")
+        let latest = CancelPreviousInterceptor()
+        add(latest, "cancelPrevious")
         finalChecks.append { [world] in
             if latest.calls.count != 0 { world.violate("\(latest.calls.count) keys were not forgotten.") }
         }

@@ -43,7 +43,7 @@ struct ScriptedTransport: Transport {
     /// Whether a response says that the server hasn't acted on the request.
     private static func leavesUndone(_ response: HTTPResponse) -> Bool {
         [401, 307, 308, 429].contains(response.status)
-            || response.status == 503 && response.headerFields.contains(.retryAfter)
+            || response.status == 503 && response.headers.contains(.retryAfter)
     }
 
     private func answer(_ request: HTTPRequest, _ call: SimulatedCall?) async throws -> HTTPResponse {
@@ -73,7 +73,7 @@ struct ScriptedTransport: Transport {
 
     private func check(_ content: Data, of request: HTTPRequest, _ call: SimulatedCall) {
         var expected = Data(call.body.utf8)
-        if request.headerFields[.contentEncoding] == "gzip" {
+        if request.headers[.contentEncoding] == "gzip" {
             expected = (try? GzipStream(level: 6)?.compress(expected, isLast: true)) ?? Data()
         }
         guard content != expected else { return }
@@ -106,19 +106,19 @@ struct ScriptedTransport: Transport {
             let nonce = "nonce-\(world.clock.now.elapsed.components.seconds / 2)"
             fields.append(.wwwAuthenticate, #"Basic realm="r""#)
             fields.append(.wwwAuthenticate, #"Digest realm="r", nonce="\#(nonce)", qop="auth", algorithm=SHA-256"#)
-            return HTTPResponse(status: 401, headerFields: fields)
+            return HTTPResponse(status: 401, headers: fields)
         }
-        guard isTroubled else { return HTTPResponse(status: 200, headerFields: fields) }
+        guard isTroubled else { return HTTPResponse(status: 200, headers: fields) }
         switch Int(world.random.next() % 6) {
         case 0, 1:
             let path = world.oneOf(["/a", "b", "/private/c", "", "//"])
             fields[.location] = world.chance(50) ? path : world.oneOf(Self.hosts) + world.oneOf(["/a", "/private/x"])
-            return HTTPResponse(status: world.oneOf([301, 302, 303, 307, 308]), headerFields: fields)
+            return HTTPResponse(status: world.oneOf([301, 302, 303, 307, 308]), headers: fields)
         case 2:
             if world.chance(50) { fields[.retryAfter] = world.oneOf(["0", "1", "99999999999", "soon"]) }
-            return HTTPResponse(status: world.oneOf([429, 503]), headerFields: fields)
-        case 3: return HTTPResponse(status: 401, headerFields: fields)
-        default: return HTTPResponse(status: world.oneOf([500, 502, 504, 404, 204]), headerFields: fields)
+            return HTTPResponse(status: world.oneOf([429, 503]), headers: fields)
+        case 3: return HTTPResponse(status: 401, headers: fields)
+        default: return HTTPResponse(status: world.oneOf([500, 502, 504, 404, 204]), headers: fields)
         }
     }
 

@@ -188,7 +188,7 @@ extension Simulation {
         if let origin = Origin(url), !isUsual, Int.random(in: 0..<100, using: &random) < 40 {
             let secret = "caller-secret-\(id)"
             world.keep(secret: secret, of: origin.description)
-            request.headerFields[random.oneOf([.authorization, .cookie, "X-Api-Key"])] = secret
+            request.headers[random.oneOf([.authorization, .cookie, "X-Api-Key"])] = secret
         }
         var state = CallState()
         state.isStreamed = Bool.random(using: &random)

@@ -105,17 +105,17 @@ extension Simulation {
     ) {
         let world = accounts.world
         let permitted = accounts.permitted(request, since: start)
-        for account in response.headerFields[values: "X-Account"] where !permitted.contains(account) {
+        for account in response.headers[values: "X-Account"] where !permitted.contains(account) {
             world.violate("Call \(id) of \(permitted.sorted()) got an answer that was made for \(account).")
         }
         // A redirect drops the secret, so anyone may get the response. In a named partition, secrets tell no callers
         // apart.
         let isNamed = request.context.simulatedAccount != nil || accounts.areNamedByTokens
-        let caller = isNamed ? "anyone" : response.headerFields["X-For"] ?? "anyone"
+        let caller = isNamed ? "anyone" : response.headers["X-For"] ?? "anyone"
         if caller != "anyone", caller != World.caller(of: request) {
             world.violate("Call \(id) got an answer that was made for \(caller).")
         }
-        let origin = response.headerFields["X-URL"]
+        let origin = response.headers["X-URL"]
         if response.context.redirects.isEmpty, let origin, origin != request.url.absoluteString {
             world.violate("Call \(id) to \(request.url) got what \(origin) answered.")
         }

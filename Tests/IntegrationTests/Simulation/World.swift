@@ -84,7 +84,7 @@ extension World {
     func check(_ request: HTTPRequest) {
         let origin = Origin(request.url)
         let owners = [origin?.description, origin?.host, origin.map { "\($0.scheme) \($0.host)" }]
-        let text = request.url.absoluteString + "\n" + request.headerFields.map(\.value).joined(separator: "\n")
+        let text = request.url.absoluteString + "\n" + request.headers.map(\.value).joined(separator: "\n")
         for secret in book.withLock(\.secrets) where text.contains(secret.text) && !owners.contains(secret.owner) {
             violate("A secret of \(secret.owner) was sent to \(request.url): \(secret.text)")
         }
@@ -98,7 +98,7 @@ extension World {
 
     /// The request's caller, as far as a caller's secret shows. Nobody else may see the response.
     static func caller(of request: HTTPRequest) -> String {
-        for value in request.headerFields.map(\.value) {
+        for value in request.headers.map(\.value) {
             guard let secret = value.firstRange(of: "caller-secret-") else { continue }
             return "caller " + value[secret.upperBound...].prefix(while: \.isNumber)
         }
@@ -107,7 +107,7 @@ extension World {
 
     /// Whether a request proves that it may see private content.
     func knows(_ request: HTTPRequest) -> Bool {
-        guard let field = request.headerFields[.authorization] else { return false }
+        guard let field = request.headers[.authorization] else { return false }
         if field.hasPrefix("Digest ") { return isNew(Challenge.parameters(in: String(field.dropFirst(7))), request) }
         if field == "Basic \(ScriptedTransport.basicSecret)" { return true }
         return book.withLock { book in Accounts.names.contains { field == "Bearer \(book.validTokens[$0] ?? "none")" } }
@@ -168,7 +168,7 @@ extension World {
     }
 
     private static func hasEffectEachTime(_ request: HTTPRequest) -> Bool {
-        request.method == .post && !request.headerFields.contains(.idempotencyKey)
+        request.method == .post && !request.headers.contains(.idempotencyKey)
     }
 
     func ended(call: Int) {

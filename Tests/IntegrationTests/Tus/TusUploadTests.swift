@@ -14,7 +14,7 @@ struct TusUploadTests {
     /// tuspyserver refuses questions about an upload without these.
     private static let metadata = ["filename": "film.mp4", "filetype": "video/mp4"]
 
-    private func client() -> Client { Client(interceptors: [.followRedirects(), .retry(3)]) }
+    private func client() -> Client { Client(interceptors: [.followRedirects(), .retry(maxAttempts: 3)]) }
 
     @Test func aFileIsUploaded() async throws {
         try await TusServer.run { server in
@@ -22,7 +22,7 @@ struct TusUploadTests {
             let body = try HTTPBody(file: try folder.write(Self.film))
             let seen = Mutex<TransferProgress?>(nil)
             try await client().upload(
-                .raw(body, type: nil),
+                .stream(body, type: nil),
                 to: RequestTarget(server.url("/files/")),
                 resuming: .tus(metadata: Self.metadata)
             ) { report in seen.withLock { $0 = report } }
@@ -34,7 +34,7 @@ struct TusUploadTests {
     @Test func partsMakeTheWhole() async throws {
         try await TusServer.run { server in
             try await client().upload(
-                .raw(Self.film, type: nil),
+                .data(Self.film, type: nil),
                 to: RequestTarget(server.url("/files/")),
                 resuming: .tus(metadata: Self.metadata, partLimit: 1_000_000)
             )
@@ -50,7 +50,7 @@ struct TusUploadTests {
                 saved.withLock { $0 = upload }
             }
             let task = Task {
-                try await client().upload(.raw(Self.film, type: nil), to: target, resuming: resuming) { progress in
+                try await client().upload(.data(Self.film, type: nil), to: target, resuming: resuming) { progress in
                     // The task cancels itself, so that no timing matters.
                     if progress.completed > 1_000_000 { withUnsafeCurrentTask { $0?.cancel() } }
                 }
@@ -59,7 +59,7 @@ struct TusUploadTests {
             _ = await task.result
             let upload = try #require(saved.withLock { $0 })
             try await client().upload(
-                .raw(Self.film, type: nil),
+                .data(Self.film, type: nil),
                 to: target,
                 resuming: .tus.acrossLaunches(from: upload) { _ in }
             )
@@ -86,7 +86,7 @@ struct TusUploadTests {
                 }
             ])
             let error = await #expect(throws: TransportError.self) {
-                try await breaking.upload(.raw(Self.film, type: nil), to: target, resuming: resuming)
+                try await breaking.upload(.data(Self.film, type: nil), to: target, resuming: resuming)
             }
             #expect(error?.code == .connectionLost)
             #expect(server.contents.map(\.count) == [1_000_000])
@@ -99,7 +99,11 @@ struct TusUploadTests {
 
     @Test func emptyContentIsUploaded() async throws {
         try await TusServer.run { server in
-            try await client().upload(.raw(Data(), type: nil), to: RequestTarget(server.url("/files/")), resuming: .tus)
+            try await client().upload(
+                .data(Data(), type: nil),
+                to: RequestTarget(server.url("/files/")),
+                resuming: .tus
+            )
             #expect(server.contents == [Data()])
         }
     }

@@ -9,7 +9,7 @@ private struct Mark: Interceptor {
     let name: String
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        request.headerFields.append("X-Mark", name)
+        request.headers.append("X-Mark", name)
         return try await next(request)
     }
 }
@@ -71,9 +71,9 @@ extension Interceptor where Self == Mark {
     @Test func aDirectCallGoesToTheWrappedInterceptor() async throws {
         let response = try await AnyInterceptor.hidden("1").intercept(
             request,
-            next: Next { request in HTTPResponse(status: 200, headerFields: request.headerFields) }
+            next: Next { request in HTTPResponse(status: 200, headers: request.headers) }
         )
-        #expect(response.headerFields["X-Mark"] == "1")
+        #expect(response.headers["X-Mark"] == "1")
     }
 
     @Test func theNameIsThatOfTheWrappedInterceptorInAChain() {

@@ -15,11 +15,11 @@ private struct Tracing: Interceptor {
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         trace.add("\(name) down")
-        request.headerFields.append("X-Path", name)
+        request.headers.append("X-Path", name)
         do {
             var response = try await next(request)
             trace.add("\(name) up")
-            response.headerFields.append("X-Path", name)
+            response.headers.append("X-Path", name)
             return response
         } catch {
             trace.add("\(name) failed")
@@ -32,7 +32,7 @@ private struct Tracing: Interceptor {
 private struct Plain: Interceptor {
     func intercept(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
         var request = request
-        request.headerFields["X-Plain"] = "1"
+        request.headers["X-Plain"] = "1"
         return try await next(request)
     }
 }
@@ -52,8 +52,8 @@ private struct Plain: Interceptor {
         let chain = InterceptorChain(interceptors, transport: transport)
         let response = try await chain.send(request())
         #expect(trace.all == ["a down", "b down", "c down", "transport", "c up", "b up", "a up"])
-        #expect(stub.requests.first?.headerFields[values: "X-Path"] == ["a", "b", "c"])
-        #expect(response.headerFields[values: "X-Path"] == ["c", "b", "a"])
+        #expect(stub.requests.first?.headers[values: "X-Path"] == ["a", "b", "c"])
+        #expect(response.headers[values: "X-Path"] == ["c", "b", "a"])
         #expect(chain.interceptors.count == 3)
     }
 
@@ -144,7 +144,7 @@ private struct Plain: Interceptor {
         #expect(try await chain.send(request()).status == 200)
         #expect(trace.all == ["a down", "b down", "b up", "b down", "b up", "b down", "b up", "a up"])
         // Each run starts from the request at this point of the chain, without the changes of inner interceptors.
-        #expect(stub.requests.allSatisfy { $0.headerFields[values: "X-Path"] == ["a", "b"] })
+        #expect(stub.requests.allSatisfy { $0.headers[values: "X-Path"] == ["a", "b"] })
     }
 
     @Test func nextCanBeCalledFromChildTasksAtOnce() async throws {
@@ -169,7 +169,7 @@ private struct Plain: Interceptor {
             ],
             transport: stub
         )
-        #expect(try await chain.send(request()).body.bytes == Data("200".utf8))
+        #expect(try await chain.send(request()).body.data == Data("200".utf8))
         #expect(stub.requests.count == 200)
     }
 
@@ -190,7 +190,7 @@ private struct Plain: Interceptor {
                 .intercept { request, next in
                     var request = request
                     request.method = .post
-                    request.headerFields["X-Own"] = request.headerFields["X-Caller"]
+                    request.headers["X-Own"] = request.headers["X-Caller"]
                     return try await next(request)
                 },
             ],
@@ -201,18 +201,18 @@ private struct Plain: Interceptor {
             for index in 0..<300 {
                 group.addTask {
                     var request = original
-                    request.headerFields["X-Caller"] = "\(index)"
+                    request.headers["X-Caller"] = "\(index)"
                     _ = try await chain.send(request)
                 }
             }
             try await group.waitForAll()
         }
-        #expect(original.headerFields.isEmpty)
+        #expect(original.headers.isEmpty)
         #expect(original.method == .get)
         #expect(stub.requests.count == 300)
-        #expect(stub.requests.allSatisfy { $0.headerFields["X-Own"] == $0.headerFields["X-Caller"] })
-        #expect(stub.requests.allSatisfy { $0.headerFields.count == 4 })
-        #expect(Set(stub.requests.map { $0.headerFields["X-Own"] }).count == 300)
+        #expect(stub.requests.allSatisfy { $0.headers["X-Own"] == $0.headers["X-Caller"] })
+        #expect(stub.requests.allSatisfy { $0.headers.count == 4 })
+        #expect(Set(stub.requests.map { $0.headers["X-Own"] }).count == 300)
     }
 
     @Test func theRequestOfTheCallerStaysAsItWas() async throws {
@@ -221,8 +221,8 @@ private struct Plain: Interceptor {
         let request = try request()
         _ = try await chain.send(request)
         _ = try await chain.send(request)
-        #expect(request.headerFields.isEmpty)
-        #expect(stub.requests.allSatisfy { $0.headerFields[values: "X-Path"] == ["a"] })
+        #expect(request.headers.isEmpty)
+        #expect(stub.requests.allSatisfy { $0.headers[values: "X-Path"] == ["a"] })
     }
 
     @Test func aThousandInterceptorsDeepIsNoStackOverflow() async throws {
@@ -230,7 +230,7 @@ private struct Plain: Interceptor {
         let interceptors = (0..<1000).map { Tracing(name: "\($0)", trace: trace) }
         let chain = InterceptorChain(interceptors, transport: stub)
         let response = try await chain.send(request())
-        #expect(response.headerFields[values: "X-Path"].count == 1000)
+        #expect(response.headers[values: "X-Path"].count == 1000)
         #expect(trace.all.count == 2000)
         stub.on(nil, "**", .failure(Broken()))
         await #expect(throws: Broken()) { try await chain.send(request()) }
@@ -286,7 +286,7 @@ private struct Plain: Interceptor {
     @Test func interceptorCanBeCalledByItselfWithAClosure() async throws {
         let trace = Notes<String>()
         let next = Next { request in
-            trace.add(request.headerFields["X-Path"] ?? "")
+            trace.add(request.headers["X-Path"] ?? "")
             return HTTPResponse(status: 204)
         }
         let tracing = Tracing(name: "a", trace: trace)
@@ -298,7 +298,7 @@ private struct Plain: Interceptor {
         let next = Next { _ in HTTPResponse(status: 204) }
         var shared = try request()
         shared.shareResponse(by: "cache")
-        shared.headerFields[.authorization] = "Bearer secret"
+        shared.headers[.authorization] = "Bearer secret"
         await expectUnseenCaller { try await next(shared) }
     }
 

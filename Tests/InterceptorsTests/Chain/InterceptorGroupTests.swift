@@ -8,9 +8,9 @@ import Testing
 private struct Mark: Interceptor {
     let name: String
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        request.headerFields.append("X-Path", name)
+        request.headers.append("X-Path", name)
         var response = try await next(request)
-        response.headerFields.append("X-Path", name)
+        response.headers.append("X-Path", name)
         return response
     }
 }
@@ -25,7 +25,7 @@ private struct Mark: Interceptor {
         let chain = InterceptorChain(interceptors, transport: stub)
         let response = try await chain.send(try HTTPRequest(string: url))
         let sent = try #require(stub.requests.last)
-        return (sent.headerFields[values: "X-Path"], response.headerFields[values: "X-Path"])
+        return (sent.headers[values: "X-Path"], response.headers[values: "X-Path"])
     }
 
     @Test func aGroupRunsItsElementsInPlace() async throws {
@@ -56,7 +56,7 @@ private struct Mark: Interceptor {
     }
 
     @Test func aConditionSeesTheRequestAsItArrives() async throws {
-        let condition = RequestCondition.matching { $0.headerFields["X-Path"] == "a" }
+        let condition = RequestCondition.matching { $0.headers["X-Path"] == "a" }
         #expect(try await paths([Mark(name: "a"), .when(condition, [Mark(name: "b")])]).down == ["a", "b"])
         #expect(try await paths([.when(condition, [Mark(name: "b")]), Mark(name: "a")]).down == ["a"])
     }
@@ -75,7 +75,7 @@ private struct Mark: Interceptor {
 
     @Test func aClosureMayChangeTheRequest() async throws {
         let closure: any Interceptor = .intercept { request, next in
-            request.headerFields["X-Path"] = "changed"
+            request.headers["X-Path"] = "changed"
             return try await next(request)
         }
         #expect(try await paths([closure]).down == ["changed"])
@@ -102,7 +102,7 @@ private struct Mark: Interceptor {
             [Redirect(), Mark(name: "key"), .group([Mark(name: "more")])]
         )
         #expect(try await paths([part]).down == [])
-        #expect(stub.requests.map { $0.headerFields[values: "X-Path"] } == [["key", "more"], []])
+        #expect(stub.requests.map { $0.headers[values: "X-Path"] } == [["key", "more"], []])
     }
 
     @Test(arguments: [false, true])
@@ -118,6 +118,6 @@ private struct Mark: Interceptor {
         let part: AnyInterceptor = .when(.origin("https://a.example"), [.group([inner]), Mark(name: "last")])
         let chain = InterceptorChain([part], transport: stub, observer: hasJournal ? Journal() : nil)
         _ = try await chain.send(try HTTPRequest(string: "https://a.example/"))
-        #expect(stub.requests.map { $0.headerFields[values: "X-Path"] } == [["key", "more", "last"], []])
+        #expect(stub.requests.map { $0.headers[values: "X-Path"] } == [["key", "more", "last"], []])
     }
 }

@@ -17,7 +17,7 @@ private struct OnceMoreInterceptor: Interceptor {
 
 private struct OnceMoreConsumingInterceptor: Interceptor {
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        request.headerFields[.accept] = "text/plain"
+        request.headers[.accept] = "text/plain"
         let response = try await next(copy request)
         guard response.status == 503 else { return response }
         response.body.discard()
@@ -101,7 +101,7 @@ private final class PairTransport: Transport {
             stub.enqueue(.status(503), .status(204))
             #expect(try await InterceptorChain([interceptor], transport: stub).send(request).status == 204)
             #expect(stub.requests.count == 2)
-            #expect(stub.requests[0].headerFields == stub.requests[1].headerFields)
+            #expect(stub.requests[0].headers == stub.requests[1].headers)
         }
     }
 

@@ -39,7 +39,7 @@ import Testing
 
         func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
             try request.identifyCaller(by: "apiKey", as: key)
-            if Origin(request.url) == origin { request.headerFields["X-API-Key"] = key }
+            if Origin(request.url) == origin { request.headers["X-API-Key"] = key }
             return try await next(request)
         }
     }
@@ -55,13 +55,13 @@ import Testing
     private func get(_ interceptors: [any Interceptor], _ fields: HTTPFields = [:]) async throws -> HTTPResponse.Status
     {
         let chain = InterceptorChain(interceptors, transport: stub)
-        return try await chain.send(HTTPRequest(url: url, headerFields: fields)).status
+        return try await chain.send(HTTPRequest(url: url, headers: fields)).status
     }
 
     private static func adding(_ name: HTTPField.Name, _ value: String) -> any Interceptor {
         AnyInterceptor.intercept { request, next in
             var request = request
-            request.headerFields[name] = value
+            request.headers[name] = value
             return try await next(request)
         }
     }
@@ -102,7 +102,7 @@ import Testing
     @Test func fieldsThatTellNobodyApartMayBeAddedAndCredentialsTakenAway() async throws {
         let dropping: some Interceptor = .intercept { request, next in
             var request = request
-            request.headerFields.remove(.authorization)
+            request.headers.remove(.authorization)
             return try await next(request)
         }
         let chain: [any Interceptor] = [
@@ -180,7 +180,7 @@ import Testing
         for host in ["https://api.example.com/me", "https://evil.example/me", "http://api.example.com/me"] {
             _ = try await chain.send(HTTPRequest(url: URL(string: host)!))
         }
-        #expect(stub.requests.map { $0.headerFields["X-API-Key"] } == ["s3cr3t", nil, nil])
+        #expect(stub.requests.map { $0.headers["X-API-Key"] } == ["s3cr3t", nil, nil])
     }
 
     // The field's name isn't sensitive: the declaration alone tells callers apart.
@@ -190,7 +190,7 @@ import Testing
             let identifying: some Interceptor = .intercept { request, next in
                 var request = request
                 try request.identifyCaller(by: "apiUser", as: key)
-                request.headerFields["Api-Username"] = "x"
+                request.headers["Api-Username"] = "x"
                 return try await next(request)
             }
             _ = try await InterceptorChain([identifying, keeper], transport: stub).send(HTTPRequest(url: url))
@@ -226,7 +226,7 @@ import Testing
     @Test func keyOfTheProgramItselfMayBeAddedInside() async throws {
         let key: some Interceptor = .intercept { request, next in
             var request = request
-            request.headerFields["X-API-Key"] = "program"
+            request.headers["X-API-Key"] = "program"
             request.declareAnonymous()
             return try await next(request)
         }
@@ -240,7 +240,7 @@ import Testing
     @Test func allElementsThatShareKnowADeclaredKeyOfTheProgram() async throws {
         let key: some Interceptor = .intercept { request, next in
             var request = request
-            request.headerFields["X-API-Key"] = "program"
+            request.headers["X-API-Key"] = "program"
             request.declareAnonymous()
             return try await next(request)
         }
@@ -248,18 +248,18 @@ import Testing
     }
 
     @Test func emptyPartitionNamesNobody() {
-        var request = HTTPRequest(url: url, headerFields: [.authorization: "Bearer ada"])
+        var request = HTTPRequest(url: url, headers: [.authorization: "Bearer ada"])
         let ada = request.caller
         request.context.cachePartition = ""
         #expect(request.caller == ada)
-        request.headerFields[.authorization] = "Bearer bob"
+        request.headers[.authorization] = "Bearer bob"
         #expect(request.caller != ada)
     }
 
     @Test func callerIsTheSameInEachSpellingOfAFieldName() {
         let (upper, lower) =
             (["Authorization": "Bearer ada"], ["authorization": "Bearer ada"]) as (HTTPFields, HTTPFields)
-        #expect(HTTPRequest(url: url, headerFields: upper).caller == HTTPRequest(url: url, headerFields: lower).caller)
+        #expect(HTTPRequest(url: url, headers: upper).caller == HTTPRequest(url: url, headers: lower).caller)
     }
 
     @Test func elementAndIdentityOfACallerStayApart() throws {

@@ -22,7 +22,7 @@ import Testing
 
     @Test func aGetWithoutAResultThrowsForAnErrorPage() async throws {
         let stub = StubTransport { _ in HTTPResponse(status: 404) }
-        let failure = await #expect(throws: DecodingFailure.self) { try await makeClient(stub).get("/ping") }
+        let failure = await #expect(throws: ResponseDecodingError.self) { try await makeClient(stub).get("/ping") }
         #expect(failure?.code == .unacceptedStatus)
     }
 
@@ -52,16 +52,16 @@ import Testing
         let client = makeClient(stub)
         let (user, response) = try await client.response("/users", as: User.self)
         #expect(user == User(id: 1))
-        #expect(response.headerFields["X-Total-Count"] == "7")
-        let creation = EndpointRequest<User>.post("/users", content: .encoded(User(id: 1)))
+        #expect(response.headers["X-Total-Count"] == "7")
+        let creation = EndpointRequest<User>.post("/users", body: .encoded(User(id: 1)))
         let (created, answer) = try await client.response(to: creation)
         #expect(created.id == 1 && answer.status == 200)
         #expect(stub.requests.map(\.method) == [.get, .post])
     }
 
-    @Test func aResponseThatCantBeDecodedIsADecodingFailure() async throws {
+    @Test func aResponseThatCantBeDecodedIsAResponseDecodingError() async throws {
         let stub = StubTransport { _ in HTTPResponse(status: 200, body: "no JSON") }
-        await #expect(throws: DecodingFailure.self) {
+        await #expect(throws: ResponseDecodingError.self) {
             try await makeClient(stub).response("/users", as: User.self)
         }
     }
@@ -83,27 +83,27 @@ import Testing
         encoder.outputFormatting = [.sortedKeys]
         encoder.dateEncodingStrategy = .iso8601
         let client = Client(baseURL: URL(string: "https://h"), interceptors: [], transport: stub, encoder: encoder)
-        try await client.post("/orders", content: .json(object))
+        try await client.post("/orders", body: .json(object))
         let sent = try #require(stub.requests.first)
-        #expect(sent.body.bytes.map { String(decoding: $0, as: UTF8.self) } == text)
-        #expect(sent.headerFields[.contentType] == "application/json")
+        #expect(sent.body.data.map { String(decoding: $0, as: UTF8.self) } == text)
+        #expect(sent.headers[.contentType] == "application/json")
     }
 
     @Test func aJSONObjectIsJSONWhateverTheEncoder() async throws {
         let stub = StubTransport { _ in HTTPResponse(status: 204) }
         let client = Client(baseURL: URL(string: "https://h"), interceptors: [], transport: stub, encoder: Shouting())
-        try await client.post("/orders", content: .json(["a": 1]))
+        try await client.post("/orders", body: .json(["a": 1]))
         let sent = try #require(stub.requests.first)
-        #expect(sent.body.bytes == Data(#"{"a":1}"#.utf8))
-        #expect(sent.headerFields[.contentType] == "application/json")
+        #expect(sent.body.data == Data(#"{"a":1}"#.utf8))
+        #expect(sent.headers[.contentType] == "application/json")
     }
 
     @Test func contentPrintsNoValues() {
-        let content: [RequestContent] = [
-            .json(["password": "hunter2"]), .raw("hunter2", type: nil), .encoded("hunter2"),
+        let content: [RequestBody] = [
+            .json(["password": "hunter2"]), .stream("hunter2", type: nil), .encoded("hunter2"),
         ]
         var texts = content.map { "\($0) \(String(reflecting: $0))" }
-        for each in content { dump(EndpointRequest<User>.post("/x", content: each), to: &texts[0]) }
+        for each in content { dump(EndpointRequest<User>.post("/x", body: each), to: &texts[0]) }
         dump(["password": "hunter2"] as JSONObject, to: &texts[0])
         #expect(texts.allSatisfy { !$0.contains("hunter2") })
         #expect(texts[0].contains("password"))
@@ -118,7 +118,7 @@ import Testing
     @Test func progressOfACallIsItsRequests() async throws {
         let stub = StubTransport { _ in HTTPResponse(status: 204) }
         let seen = Mutex<[Int64]>([])
-        try await makeClient(stub).post("/photos", content: .raw(Data([1]), type: nil)) { progress in
+        try await makeClient(stub).post("/photos", body: .data(Data([1]), type: nil)) { progress in
             seen.withLock { $0.append(progress.completed) }
         }
         try await makeClient(stub).put("/users/1", body: [1, 2]) { progress in
@@ -137,12 +137,12 @@ private struct Shouting: BodyEncoder {
         stub.on(.put, "**", .status(204))
         let folder = try TemporaryFolder()
         let file = try folder.write(Data("film".utf8))
-        try await makeClient(stub).put("/film", content: .file(at: file, type: "video/mp4"))
-        try await makeClient(stub).put("/film", content: .file(at: file))
-        #expect(stub.requests.map(\.body.bytes) == [Data("film".utf8), Data("film".utf8)])
-        #expect(stub.requests.map { $0.headerFields[.contentType] } == ["video/mp4", nil])
+        try await makeClient(stub).put("/film", body: .file(at: file, type: "video/mp4"))
+        try await makeClient(stub).put("/film", body: .file(at: file))
+        #expect(stub.requests.map(\.body.data) == [Data("film".utf8), Data("film".utf8)])
+        #expect(stub.requests.map { $0.headers[.contentType] } == ["video/mp4", nil])
         let missing = folder.url.appending(path: "missing")
-        let error = #expect(throws: TransportError.self) { try RequestContent.file(at: missing) }
+        let error = #expect(throws: TransportError.self) { try RequestBody.file(at: missing) }
         #expect(error?.code == .unreadableFile)
     }
 }

@@ -14,7 +14,7 @@ import Testing
         let seen = Mutex(false)
         let response = try await makeClient(stub).download("/film.mp4", to: file) { _ in seen.withLock { $0 = true } }
         #expect(try Data(contentsOf: file) == Data("abcd".utf8))
-        #expect(response.headerFields[.eTag] == "\"1\"")
+        #expect(response.headers[.eTag] == "\"1\"")
         let sent = try #require(stub.requests.first)
         #expect(sent.context.responseBody == .streamed)
         sent.context.downloadProgress?(TransferProgress(completed: 1, total: nil))
@@ -32,7 +32,7 @@ import Testing
         }
         #expect(failure?.code == .unacceptedStatus)
         #expect(failure?.response?.status == 404)
-        #expect(failure?.response?.body.bytes == Data("not here".utf8))
+        #expect(failure?.response?.body.data == Data("not here".utf8))
         #expect(failure?.errorDescription == "This could not be found.")
         #expect(failure?.description.hasPrefix("StatusError: 404 Not Found is not a success.") == true)
         #expect(try Data(contentsOf: file) == Data("old".utf8))

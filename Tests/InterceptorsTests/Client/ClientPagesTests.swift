@@ -67,7 +67,7 @@ private struct FilmPage: Decodable, Sendable {
         stub.enqueue(page("[1]", link: "</v1/films?page=2>; rel=next"), .status(500))
         var iterator = makeClient(stub).pages("/films", as: [Int].self, next: .link).makeAsyncIterator()
         _ = try await iterator.next()
-        await #expect(throws: DecodingFailure.self) { try await iterator.next() }
+        await #expect(throws: ResponseDecodingError.self) { try await iterator.next() }
         let last = try await iterator.next(isolation: #isolation)
         #expect(last == nil)
         #expect(stub.requests.count == 2)
@@ -84,7 +84,7 @@ private struct FilmPage: Decodable, Sendable {
             next: .link
         )
         for try await _ in pages {}
-        #expect(stub.requests.map { $0.headerFields["X-A"] } == ["b", "b"])
+        #expect(stub.requests.map { $0.headers["X-A"] } == ["b", "b"])
         #expect(stub.requests.allSatisfy { $0.context.timeouts?.idle == .seconds(3) })
     }
 

@@ -31,7 +31,7 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         #expect([read, posted, put, patched, deleted, withoutBody].allSatisfy { $0 == user })
         #expect(stub.requests.map(\.method) == [.get, .post, .put, .patch, .delete, .post])
         #expect(stub.requests.map { $0.body.isEmpty } == [true, false, false, false, true, true])
-        let sent = try #require(stub.requests[1].body.bytes)
+        let sent = try #require(stub.requests[1].body.data)
         #expect(try JSONDecoder().decode(User.self, from: sent) == user)
     }
 
@@ -62,14 +62,14 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         let put: User = try await client.put("/x", body: "a \"ä\"")
         try await client.patch("/x", body: [1, 2, 3] as [UInt8])
         try await client.patch("/x", body: "ab" as String?)
-        try await client.post("/x", content: .encoded("ab"))
+        try await client.post("/x", body: .encoded("ab"))
         #expect([posted, put].allSatisfy { $0.id == 1 })
-        let sent = stub.requests.map(\.body.bytes)
+        let sent = stub.requests.map(\.body.data)
         #expect(sent == [data, Data("a \"ä\"".utf8), Data([1, 2, 3]), Data("ab".utf8), Data("\"ab\"".utf8)])
         let text = "text/plain; charset=utf-8"
         let (bytes, json) = ("application/octet-stream", "application/json")
         #expect(
-            stub.requests.map { $0.headerFields[.contentType] } == [bytes, text, bytes, text, json]
+            stub.requests.map { $0.headers[.contentType] } == [bytes, text, bytes, text, json]
         )
     }
 
@@ -77,8 +77,8 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         let stub = StubTransport { _ in HTTPResponse(status: 204) }
         let client = makeClient(stub, [Defaults(fields: ["Content-Type": "image/png"])])
         try await client.post("/x", body: Data([1]))
-        try await client.post("/x", content: .raw(Data([1]), type: "image/gif"))
-        #expect(stub.requests.map { $0.headerFields[.contentType] } == ["image/png", "image/gif"])
+        try await client.post("/x", body: .data(Data([1]), type: "image/gif"))
+        #expect(stub.requests.map { $0.headers[.contentType] } == ["image/png", "image/gif"])
     }
 
     @Test func headAndSendGiveTheResponseWhateverItsStatus() async throws {
@@ -87,10 +87,10 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         let client = makeClient(stub)
         let head = try await client.head("/users", query: ["a": 1])
         #expect(head.status == 404)
-        #expect(head.headerFields["X-A"] == "b")
+        #expect(head.headers["X-A"] == "b")
         let response = try await client.send(EndpointRequest<User>.get("/users"))
         #expect(response.status == 500)
-        #expect(response.body.bytes == Data("oops".utf8))
+        #expect(response.body.data == Data("oops".utf8))
         #expect(
             stub.requests.map(\.description) == [
                 "HEAD https://api.example.com/v1/users?a=1", "GET https://api.example.com/v1/users",
@@ -101,13 +101,13 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
     @Test func rawSendKeepsTheRequestAsItIs() async throws {
         let stub = StubTransport { _ in HTTPResponse(status: 299) }
         let url = try #require(URL(string: "http://other:81/a/../%2e?b#c"))
-        let request = HTTPRequest(method: "LIST", url: url, headerFields: ["X-A": "b"], body: "content")
+        let request = HTTPRequest(method: "LIST", url: url, headers: ["X-A": "b"], body: "content")
         #expect(try await makeClient(stub).send(request).status == 299)
         let sent = try #require(stub.requests.first)
         #expect(sent.method == "LIST")
         #expect(sent.url == url)
-        #expect(sent.headerFields == ["X-A": "b"])
-        #expect(sent.body.bytes == Data("content".utf8))
+        #expect(sent.headers == ["X-A": "b"])
+        #expect(sent.body.data == Data("content".utf8))
     }
 
     @Test func rawSendTakesARelativeURLForAPathBelowTheBase() async throws {
@@ -121,7 +121,7 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         let stub = StubTransport { _ in HTTPResponse(status: 204) }
         let client = makeClient(stub, [Defaults(fields: ["X-A": "default", "X-B": "default"])])
         try await client.post("/x", headers: ["x-a": "mine"])
-        let sent = try #require(stub.requests.first).headerFields
+        let sent = try #require(stub.requests.first).headers
         #expect(sent["X-A"] == "mine")
         #expect(sent["X-B"] == "default")
     }
@@ -132,10 +132,10 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         let client = makeClient(stub)
         let _: User = try await client.post("/x", body: User(id: 1))
         let _: Data = try await client.get("/x")
-        try await client.post("/x", content: .form(["a": 1]))
-        #expect(stub.requests.map { $0.headerFields[.accept] } == ["application/json", nil, nil])
+        try await client.post("/x", body: .form(["a": 1]))
+        #expect(stub.requests.map { $0.headers[.accept] } == ["application/json", nil, nil])
         #expect(
-            stub.requests.map { $0.headerFields[.contentType] }
+            stub.requests.map { $0.headers[.contentType] }
                 == ["application/json", nil, "application/x-www-form-urlencoded"]
         )
     }
@@ -147,7 +147,7 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         let headers: HTTPFields = ["accept": "call/a", "content-type": "call/c"]
         let client = makeClient(stub, interceptors)
         let _: User = try await client.post("/x", body: User(id: 1), headers: headers)
-        let sent = try #require(stub.requests.first).headerFields
+        let sent = try #require(stub.requests.first).headers
         #expect(sent[values: .accept] == ["call/a"])
         #expect(sent[values: .contentType] == ["call/c"])
     }
@@ -159,7 +159,7 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         let inner = Defaults(fields: ["Accept": "inner/a"])
         let client = makeClient(stub, [outer, inner])
         let _: User = try await client.post("/x", body: User(id: 1))
-        let sent = try #require(stub.requests.first).headerFields
+        let sent = try #require(stub.requests.first).headers
         #expect(sent[values: .accept] == ["outer/a"])
         #expect(sent[values: .contentType] == ["outer/c"])
     }
@@ -168,11 +168,11 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         let stub = StubTransport { _ in HTTPResponse(status: 204) }
         let client = makeClient(stub, [Defaults(fields: ["Content-Type": "application/json"])])
         let form = MultipartFormData([.text(name: "a", "b")])
-        try await client.post("/x", content: try .multipart(form))
-        try await client.post("/x", content: .form(["a": 1]))
-        try await client.put("/x", content: .raw("plain", type: "text/plain"))
+        try await client.post("/x", body: try .multipart(form))
+        try await client.post("/x", body: .form(["a": 1]))
+        try await client.put("/x", body: .stream("plain", type: "text/plain"))
         #expect(
-            stub.requests.map { $0.headerFields[values: .contentType] }
+            stub.requests.map { $0.headers[values: .contentType] }
                 == [[form.contentType], ["application/x-www-form-urlencoded"], ["text/plain"]]
         )
     }
@@ -180,24 +180,24 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
     @Test func bodyIsSentAsItIs() async throws {
         let stub = StubTransport { _ in HTTPResponse(status: 204) }
         let client = makeClient(stub)
-        try await client.put("/x", content: .raw("plain", type: "text/plain"))
-        try await client.put("/x", content: .raw(HTTPBody(Data([0xFF])), type: nil))
-        try await client.post("/x", content: .form(["a b": "c&d", "e": ["f", "+"]]))
-        #expect(stub.requests.map { $0.headerFields[.contentType] }.prefix(2) == ["text/plain", nil])
-        #expect(stub.requests[1].body.bytes == Data([0xFF]))
-        #expect(stub.requests[2].body.bytes == Data("a%20b=c%26d&e=f&e=%2B".utf8))
+        try await client.put("/x", body: .stream("plain", type: "text/plain"))
+        try await client.put("/x", body: .stream(HTTPBody(Data([0xFF])), type: nil))
+        try await client.post("/x", body: .form(["a b": "c&d", "e": ["f", "+"]]))
+        #expect(stub.requests.map { $0.headers[.contentType] }.prefix(2) == ["text/plain", nil])
+        #expect(stub.requests[1].body.data == Data([0xFF]))
+        #expect(stub.requests[2].body.data == Data("a%20b=c%26d&e=f&e=%2B".utf8))
     }
 
     @Test func aFormWithFilesIsSentWithItsBoundary() async throws {
         let stub = StubTransport { _ in HTTPResponse(status: 204) }
         let client = makeClient(stub)
         let form = try #require(MultipartFormData([.text(name: "a", "1")], boundary: "b"))
-        try await client.post("/x", content: .multipart(form))
-        try await client.post("/x", content: .multipart([.text(name: "a", "1"), .bytes(name: "f", Data([0xFF]))]))
+        try await client.post("/x", body: .multipart(form))
+        try await client.post("/x", body: .multipart([.text(name: "a", "1"), .data(name: "f", Data([0xFF]))]))
         let sent = stub.requests
-        #expect(sent[0].headerFields[.contentType] == "multipart/form-data; boundary=b")
-        #expect(sent[0].body.bytes == (try form.body().bytes))
-        #expect(sent[1].headerFields[.contentType]?.hasPrefix("multipart/form-data; boundary=form-") == true)
+        #expect(sent[0].headers[.contentType] == "multipart/form-data; boundary=b")
+        #expect(sent[0].body.data == (try form.body().data))
+        #expect(sent[1].headers[.contentType]?.hasPrefix("multipart/form-data; boundary=form-") == true)
     }
 
     @Test func requestSaysTheOriginOfTheClient() async throws {
@@ -244,8 +244,8 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         #expect(created == User(id: 7, name: "Jos\u{E9}"))
         let request = try #require(server.requests.first)
         #expect(request.target == "/v1/users?q=a%20b%2Bc")
-        #expect(request.headerFields[values: .contentType] == ["application/json"])
-        #expect(request.headerFields[values: .accept] == ["application/json"])
+        #expect(request.headers[values: .contentType] == ["application/json"])
+        #expect(request.headers[values: .accept] == ["application/json"])
     }
 
     @Test func descriptionShowsNoSecret() {
@@ -314,7 +314,7 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
                 .intercept { request, next in
                     var changed = request
                     changed.context.clientOrigin = nil
-                    changed.headerFields["X-Changed"] = "yes"
+                    changed.headers["X-Changed"] = "yes"
                     _ = try await next(changed)
                     return try await next(request)
                 }
@@ -323,7 +323,7 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         try await client.delete("/x")
         try await client.delete("/x")
         #expect(stub.requests.map { $0.context.clientOrigin == nil } == [true, false, true, false])
-        #expect(stub.requests.map { $0.headerFields.contains("X-Changed") } == [true, false, true, false])
+        #expect(stub.requests.map { $0.headers.contains("X-Changed") } == [true, false, true, false])
     }
 }
 

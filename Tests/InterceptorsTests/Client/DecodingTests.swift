@@ -21,8 +21,8 @@ import Testing
     private func failure<Value: Decodable & Sendable>(
         _ answer: StubAnswer,
         as type: Value.Type
-    ) async throws -> DecodingFailure {
-        try #require(await #expect(throws: DecodingFailure.self) { try await get(answer, as: type) })
+    ) async throws -> ResponseDecodingError {
+        try #require(await #expect(throws: ResponseDecodingError.self) { try await get(answer, as: type) })
     }
 
     // MARK: Empty content
@@ -49,10 +49,10 @@ import Testing
     }
 
     @Test func typedHeadIsLikeAnyEmptyContent() async throws {
-        let stub = StubTransport { _ in HTTPResponse(status: 200, headerFields: ["Content-Length": "100"]) }
+        let stub = StubTransport { _ in HTTPResponse(status: 200, headers: ["Content-Length": "100"]) }
         let client = makeClient(stub)
         #expect(try await client.call(EndpointRequest<User?>(.head, "/x")) == nil)
-        let error = await #expect(throws: DecodingFailure.self) {
+        let error = await #expect(throws: ResponseDecodingError.self) {
             try await client.call(EndpointRequest<User>(.head, "/x"))
         }
         #expect(error?.code == .emptyBody)
@@ -87,7 +87,7 @@ import Testing
     func textIsReadByItsMarkOrItsCharset(contentType: String, bytes: Data, text: String) async throws {
         #expect(try await get(.data(bytes, contentType: contentType), as: String.self) == text)
         #expect(try await get(.data(bytes, contentType: contentType), as: String?.self) == text)
-        let response = HTTPResponse(status: 200, headerFields: [.contentType: contentType], body: HTTPBody(bytes))
+        let response = HTTPResponse(status: 200, headers: [.contentType: contentType], body: HTTPBody(bytes))
         #expect(try await response.text() == text)
         let error = await #expect(throws: TransportError.self) { try await response.text(upTo: 0) }
         #expect(error?.code == .bodyTooLarge)
@@ -112,9 +112,11 @@ import Testing
         #expect(stub.openBodies == 0)
         #expect(try await client.get("/ok", context: context) as Data == Data("\"ab\"".utf8))
         #expect(stub.openBodies == 0)
-        await #expect(throws: DecodingFailure.self) { try await client.get("/ok", context: context) as Int }
+        await #expect(throws: ResponseDecodingError.self) { try await client.get("/ok", context: context) as Int }
         #expect(stub.openBodies == 0)
-        await #expect(throws: DecodingFailure.self) { try await client.get("/bad", context: context) as NoContent }
+        await #expect(throws: ResponseDecodingError.self) {
+            try await client.get("/bad", context: context) as NoContent
+        }
         #expect(stub.openBodies == 0)
     }
 
@@ -137,7 +139,7 @@ import Testing
 
     @Test func failedDeleteIsNoSuccess() async throws {
         let stub = StubTransport { _ in HTTPResponse(status: 500) }
-        let error = await #expect(throws: DecodingFailure.self) { try await makeClient(stub).delete("/x") }
+        let error = await #expect(throws: ResponseDecodingError.self) { try await makeClient(stub).delete("/x") }
         #expect(error?.status == 500)
         #expect(error?.request?.method == .delete)
     }
@@ -167,7 +169,7 @@ import Testing
         )
         var context = HTTPContext()
         context.responseBody = .streamed
-        let error = await #expect(throws: DecodingFailure.self) {
+        let error = await #expect(throws: ResponseDecodingError.self) {
             try await client.get("https://h/x", as: User.self, context: context)
         }
         #expect(error?.status == 500)
@@ -214,7 +216,7 @@ import Testing
         stub.on(.post, "**", .json("{}"))
         let probe: Probe = try await makeClient(stub).post("/x", body: Probe())
         #expect(!probe.wasOnMainThread)
-        #expect(stub.requests.first?.body.bytes == Data("false".utf8))
+        #expect(stub.requests.first?.body.data == Data("false".utf8))
     }
 }
 

@@ -54,9 +54,9 @@ extension UserByID: Named {
                 "GET https://api.example.com/v1/users?q=a%26b&tag=x&tag=y", "DELETE https://api.example.com/v1/users/7",
             ]
         )
-        #expect(stub.requests[1].headerFields[.contentType] == "application/json")
-        #expect(stub.requests[3].headerFields["X-Confirm"] == "yes")
-        #expect(stub.requests[3].headerFields[.accept] == nil)
+        #expect(stub.requests[1].headers[.contentType] == "application/json")
+        #expect(stub.requests[3].headers["X-Confirm"] == "yes")
+        #expect(stub.requests[3].headers[.accept] == nil)
         try stub.verify()
     }
 
@@ -66,28 +66,28 @@ extension UserByID: Named {
         let (query, headers): (HTTPQuery, HTTPFields) = (["a": "b"], ["X-A": "b"])
         let context = HTTPContext.with(\.timeouts, Timeouts(total: .seconds(5)))
         let user = User(id: 1)
-        let form = RequestContent.form(["x": 1])
+        let form = RequestBody.form(["x": 1])
         let requests: [EndpointRequest<NoContent>] = [
             .get("/x", query: query, headers: headers, context: context),
             .post("/x", body: user, query: query, headers: headers, context: context),
             .put("/x", body: user, query: query, headers: headers, context: context),
             .patch("/x", body: user, query: query, headers: headers, context: context),
-            .post("/x", content: form, query: query, headers: headers, context: context),
-            .put("/x", content: form, query: query, headers: headers, context: context),
-            .patch("/x", content: form, query: query, headers: headers, context: context),
-            .delete("/x", content: form, query: query, headers: headers, context: context),
-            EndpointRequest(.query, "/x", query: query, headers: headers, content: form, context: context),
+            .post("/x", body: form, query: query, headers: headers, context: context),
+            .put("/x", body: form, query: query, headers: headers, context: context),
+            .patch("/x", body: form, query: query, headers: headers, context: context),
+            .delete("/x", body: form, query: query, headers: headers, context: context),
+            EndpointRequest(.query, "/x", query: query, headers: headers, body: form, context: context),
         ]
         for request in requests { try await client.call(request) }
         let json = "application/json", urlEncoded = "application/x-www-form-urlencoded"
         #expect(stub.requests.map(\.method) == [.get, .post, .put, .patch, .post, .put, .patch, .delete, .query])
         #expect(
-            stub.requests.map { $0.headerFields[.contentType] }
+            stub.requests.map { $0.headers[.contentType] }
                 == [nil, json, json, json] + Array(repeating: urlEncoded, count: 5)
         )
         for request in stub.requests {
             #expect(request.url.absoluteString == "https://api.example.com/v1/x?a=b")
-            #expect(request.headerFields["X-A"] == "b")
+            #expect(request.headers["X-A"] == "b")
             #expect(request.context.timeouts?.total == .seconds(5))
         }
     }

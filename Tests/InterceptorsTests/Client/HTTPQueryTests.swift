@@ -119,7 +119,7 @@ import Testing
         )
         let endpoint = EndpointRequest<NoContent>.post(
             "https://ada:hunter2@h/x?token=hunter2",
-            content: .form(["password": "hunter2"]),
+            body: .form(["password": "hunter2"]),
             query: ["password": "hunter2"]
         )
         var text = ""

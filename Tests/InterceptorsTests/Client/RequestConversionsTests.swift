@@ -33,15 +33,15 @@ import InterceptorsURLSession
         let request = try HTTPRequest(foundation)
         #expect(request.method == .patch)
         #expect(request.url.absoluteString == "https://h/x?y=z")
-        #expect(request.headerFields == ["X-A": "2", "X-B": "1"])
-        #expect(request.body.bytes == Data([0, 255]))
+        #expect(request.headers == ["X-A": "2", "X-B": "1"])
+        #expect(request.body.data == Data([0, 255]))
         #expect(request.context.timeouts == Timeouts(idle: .seconds(2.5)))
     }
 
     @Test func plainFoundationRequestLeavesTheTimeoutsToTheTransport() throws {
         let request = try HTTPRequest(try foundationRequest())
         #expect(request.method == .get)
-        #expect(request.headerFields.isEmpty)
+        #expect(request.headers.isEmpty)
         #expect(request.body.isEmpty)
         #expect(request.context.isEmpty)
     }
@@ -77,10 +77,10 @@ import InterceptorsURLSession
     @Test func requestBecomesFoundations() throws {
         let url = try #require(URL(string: "https://h/x"))
         var request = HTTPRequest(method: "PURGE", url: url, body: "content")
-        request.headerFields.append("X-List", "a")
-        request.headerFields.append("x-list", "b")
-        request.headerFields.append("Cookie", "c=1")
-        request.headerFields.append("Cookie", "d=2")
+        request.headers.append("X-List", "a")
+        request.headers.append("x-list", "b")
+        request.headers.append("Cookie", "c=1")
+        request.headers.append("Cookie", "d=2")
         request.context.timeouts = Timeouts(idle: .milliseconds(1500))
         let foundation = try URLRequest(request)
         #expect(foundation.url == url)
@@ -93,14 +93,14 @@ import InterceptorsURLSession
 
     @Test func thereAndBackChangesNothing() throws {
         var request = try HTTPRequest(method: .post, string: "https://h:81/x%2Fy?z=%20")
-        request.headerFields["Accept"] = "text/plain"
+        request.headers["Accept"] = "text/plain"
         request.body = "content"
         request.context.timeouts = Timeouts(idle: .seconds(7))
         let back = try HTTPRequest(try URLRequest(request))
         #expect(back.method == request.method)
         #expect(back.url == request.url)
-        #expect(back.headerFields == request.headerFields)
-        #expect(back.body.bytes == request.body.bytes)
+        #expect(back.headers == request.headers)
+        #expect(back.body.data == request.body.data)
         #expect(back.context.timeouts == request.context.timeouts)
     }
 
@@ -122,7 +122,7 @@ import InterceptorsURLSession
 
     @Test func requestUnfitToBeSentIsRefused() throws {
         var request = try HTTPRequest(string: "https://h")
-        request.headerFields["X-A"] = "b\r\nX-Evil: 1"
+        request.headers["X-A"] = "b\r\nX-Evil: 1"
         #expect(throws: TransportError.self) { try URLRequest(request) }
     }
 

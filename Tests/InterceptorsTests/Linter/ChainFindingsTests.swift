@@ -108,7 +108,7 @@ import Testing
             .origin("https://a.example"), .origin("https://b.example")
         )
         let (cache, redirects, key) = (Placed([.stores]), Placed([.followsRedirects]), Placed([.addsCredentials]))
-        let judge = Placed([.judges])
+        let judge = Placed([.validates])
         #expect(
             chain([.when(here, [cache, redirects]), .when(there, [key])]).findings.map(\.rule)
                 == [.credentialInsideSharing, .cacheOutsideRedirects]
@@ -192,7 +192,7 @@ import Testing
         func closure(_ placement: [ChainRole]) -> AnyInterceptor {
             .intercept("check", placement: placement) { request, next in try await next(request) }
         }
-        let (judge, reader) = (closure([.judges]), Placed([.followsRedirects, .readsStatus]))
+        let (judge, reader) = (closure([.validates]), Placed([.followsRedirects, .readsStatus]))
         let finding = try #require(chain([reader, judge]).findings.first)
         #expect(finding.severity == .broken)
         #expect(finding.message == "Placed (1) is outside check (2).")
@@ -267,12 +267,12 @@ import Testing
 
     @Test func aChainPrintsItsRolesAndFindings() {
         let redirects = Placed([.followsRedirects, .readsStatus])
-        let part: AnyInterceptor = .when(.origin("https://a.example"), [Placed([.judges])])
+        let part: AnyInterceptor = .when(.origin("https://a.example"), [Placed([.validates])])
         let chain = chain([redirects, part, closure])
         #expect(
             chain.description == """
                 1  Placed           followsRedirects, readsStatus
-                2  when #1: Placed  judges
+                2  when #1: Placed  validates
                 3  intercept        not judged
                    StubTransport
 

@@ -34,7 +34,7 @@ import Testing
         private static func own(_ make: @escaping @Sendable (HTTPRequest) -> HTTPRequest) -> AnyInterceptor {
             .intercept { request, next in
                 let first = try await next(copy request)
-                guard let location = first.headerFields[.location].flatMap({ URL(string: $0) }) else { return first }
+                guard let location = first.headers[.location].flatMap({ URL(string: $0) }) else { return first }
                 first.body.discard()
                 var following = request
                 following.url = location
@@ -49,7 +49,7 @@ import Testing
 
         func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
             let first = try await base.send(copy request)
-            guard let location = first.headerFields[.location].flatMap({ URL(string: $0) }) else { return first }
+            guard let location = first.headers[.location].flatMap({ URL(string: $0) }) else { return first }
             request.url = location
             return try await base.send(request)
         }
@@ -156,7 +156,7 @@ import Testing
     @Test func aRedirectToAnotherQueryIsSeenOfNewRequests() async throws {
         let follower: some Interceptor = .intercept { request, next in
             let first = try await next(HTTPRequest(method: request.method, url: request.url))
-            guard let location = first.headerFields[.location].flatMap({ URL(string: $0) }) else { return first }
+            guard let location = first.headers[.location].flatMap({ URL(string: $0) }) else { return first }
             first.body.discard()
             return try await next(HTTPRequest(method: request.method, url: location))
         }
@@ -201,7 +201,7 @@ import Testing
         #expect(try await text(try await chain.send(try world.request())) == "200 miss other")
         world.answer(304, ["ETag: \"a\""])
         #expect(try await text(try await chain.send(try world.request())) == "200 revalidated one")
-        let conditions = world.stub.requests.map { $0.headerFields[.ifNoneMatch] ?? "-" }
+        let conditions = world.stub.requests.map { $0.headers[.ifNoneMatch] ?? "-" }
         #expect(conditions == ["-", "\"a\"", "\"a\"", "-", "-", "\"a\""])
     }
 

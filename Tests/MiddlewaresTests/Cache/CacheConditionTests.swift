@@ -87,14 +87,14 @@ import Testing
         let cache = AnyInterceptor.cache(
             world.store,
             report: { _ in },
-            stores: { $0.headerFields["X-Degraded"] == nil && $0.body.bytes != Data("bad".utf8) }
+            stores: { $0.headers["X-Degraded"] == nil && $0.body.data != Data("bad".utf8) }
         )
         let chain = InterceptorChain([cache], transport: world.stub)
         for (fields, body) in [(["X-Degraded: 1"], "good"), ([], "bad")] {
             world.answer(["Cache-Control: max-age=60"] + fields, body)
             let response = try await chain.send(try world.request())
             #expect(response.context.cacheOutcome?.storing == .condition)
-            #expect(response.body.bytes == Data(body.utf8))
+            #expect(response.body.data == Data(body.utf8))
         }
         #expect(try await world.entries().isEmpty)
         world.answer(["Cache-Control: max-age=60"], "good")
@@ -106,8 +106,8 @@ import Testing
             [
                 .intercept { request, next in
                     var request = request
-                    request.context.storeResponse { $0.headerFields["A"] == nil }
-                    request.context.storeResponse { $0.headerFields["B"] == nil }
+                    request.context.storeResponse { $0.headers["A"] == nil }
+                    request.context.storeResponse { $0.headers["B"] == nil }
                     return try await next(request)
                 },
                 world.cache,

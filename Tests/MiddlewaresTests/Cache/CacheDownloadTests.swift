@@ -10,7 +10,7 @@ import Testing
         let stub = StubTransport { _ in
             HTTPResponse(
                 status: 200,
-                headerFields: [.cacheControl: "max-age=60", .eTag: "\"1\"", .contentLength: "4"],
+                headers: [.cacheControl: "max-age=60", .eTag: "\"1\"", .contentLength: "4"],
                 body: "film"
             )
         }

@@ -34,7 +34,7 @@ import Testing
         let key = try #require(CacheKey(url: target, partition: "ada"))
         let listing = CacheEntrySummary(
             key: key,
-            response: CachedResponse(status: 200, headerFields: [:], responseTime: 0),
+            response: CachedResponse(status: 200, headers: [:], responseTime: 0),
             length: 0
         )
         var texts = [
@@ -102,8 +102,8 @@ import Testing
         let transport = Recorder { request in
             HTTPResponse(
                 status: 200,
-                headerFields: [.cacheControl: "max-age=60"],
-                body: HTTPBody(request.headerFields[.authorization] ?? "")
+                headers: [.cacheControl: "max-age=60"],
+                body: HTTPBody(request.headers[.authorization] ?? "")
             )
         }
         let chain = InterceptorChain([.cache(store)], transport: transport)
@@ -112,8 +112,8 @@ import Testing
             for index in 0..<400 {
                 let user = "Bearer \(index % 20)"
                 group.addTask {
-                    let request = HTTPRequest(url: target, headerFields: [.authorization: user])
-                    return (try? await chain.send(request))?.body.bytes == Data(user.utf8)
+                    let request = HTTPRequest(url: target, headers: [.authorization: user])
+                    return (try? await chain.send(request))?.body.data == Data(user.utf8)
                 }
             }
             for await isOwn in group { #expect(isOwn) }
@@ -134,11 +134,11 @@ import Testing
                 for place in 0..<(round % 6) { fields.append(plain[(round + place) % 6], "\(round)") }
                 fields.append(round % 2 == 0 ? "X-Api-Key" : "x-api-key", "\(secret)")
                 if round % 3 == 0 { fields.append("Accept-Language", "\(secret)") }
-                let name = partitions.name(for: HTTPRequest(url: address, headerFields: fields))
+                let name = partitions.name(for: HTTPRequest(url: address, headers: fields))
                 #expect(!name.isEmpty && names["\(secret)", default: name] == name)
                 names["\(secret)"] = name
             }
-            let none = HTTPRequest(url: address, headerFields: ["X-Api-Kex": "1", "Accept": "1"])
+            let none = HTTPRequest(url: address, headers: ["X-Api-Kex": "1", "Accept": "1"])
             #expect(partitions.name(for: none).isEmpty)
         }
         #expect(Set(names.values).count == 7)
@@ -207,7 +207,7 @@ import Testing
         let transport = Recorder { _ in
             HTTPResponse(
                 status: 200,
-                headerFields: [.cacheControl: "max-age=60"],
+                headers: [.cacheControl: "max-age=60"],
                 body: .oneShot(NoChunks(began: continuation))
             )
         }

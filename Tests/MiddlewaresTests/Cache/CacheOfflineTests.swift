@@ -8,7 +8,7 @@ import Testing
 /// Modes that forbid the network send nothing, whatever the chain.
 @Suite(.againstHanging) struct CacheOfflineTests {
     private static let modes: [CacheMode] = [.offline, .onlyIfCached]
-    private let server = Recorder { _ in HTTPResponse(status: 200, headerFields: [.cacheControl: "max-age=60"]) }
+    private let server = Recorder { _ in HTTPResponse(status: 200, headers: [.cacheControl: "max-age=60"]) }
 
     private func request(_ mode: CacheMode, _ method: HTTPRequest.Method = .get) -> HTTPRequest {
         var request = HTTPRequest(method: method, url: apiURL)

@@ -45,9 +45,9 @@ import Testing
     }
 
     @Test func theTimeInFlightCountsAsAge() throws {
-        let response = HTTPResponse(status: 200, headerFields: fields(["Age: 5", "Date: {0}"]))
-        #expect(CachePolicy.initialAge(response.headerFields, timing: .at(0, delay: 7)) == 12)
-        #expect(CachePolicy.initialAge(response.headerFields, timing: .at(20, delay: 7)) == 20)
+        let response = HTTPResponse(status: 200, headers: fields(["Age: 5", "Date: {0}"]))
+        #expect(CachePolicy.initialAge(response.headers, timing: .at(0, delay: 7)) == 12)
+        #expect(CachePolicy.initialAge(response.headers, timing: .at(20, delay: 7)) == 20)
         #expect(CachePolicy.initialAge([:], timing: .at(0, delay: -7)) == 0)
     }
 }

@@ -95,7 +95,7 @@ import Testing
             "Link: b", "Set-Cookie: a", "Set-Cookie: b", "Date: {0}", "Cache-Control: max-age=1",
         ])
         #expect(
-            entry.response.headerFields.map(\.name.rawName) == [
+            entry.response.headers.map(\.name.rawName) == [
                 "X-Kept", "Link", "Link", "Set-Cookie", "Set-Cookie", "Date", "Cache-Control",
             ]
         )
@@ -104,7 +104,7 @@ import Testing
 
     @Test func connectionCannotRemoveCacheControl() throws {
         #expect(
-            try stored(["Connection: cache-control", "Cache-Control: no-cache"]).response.headerFields.contains(
+            try stored(["Connection: cache-control", "Cache-Control: no-cache"]).response.headers.contains(
                 .cacheControl
             )
         )
@@ -112,7 +112,7 @@ import Testing
 
     @Test(arguments: [[], ["Date: soon"]])
     func aResponseWithoutADateIsDatedByItsArrival(lines: [String]) throws {
-        #expect(try stored(lines, at: 7).response.headerFields[.date] == date(7))
+        #expect(try stored(lines, at: 7).response.headers[.date] == date(7))
     }
 
     private func receive(
@@ -129,7 +129,7 @@ import Testing
             Issue.record("served")
             return .sendAgain
         }
-        let response = HTTPResponse(status: status, headerFields: fields(lines))
+        let response = HTTPResponse(status: status, headers: fields(lines))
         return CachePolicy().receive(response, to: request, forward, stored: entries, timing: .at(offset))
     }
 
@@ -147,7 +147,7 @@ import Testing
             Issue.record("not freshened")
             return
         }
-        let kept = new.headerFields
+        let kept = new.headers
         #expect(kept[.cacheControl] == "max-age=60" && kept[values: "X"] == ["new", "newer"] && kept["Y"] == "kept")
         #expect(kept[.contentLength] == "10" && kept[.contentEncoding] == "x" && kept[.eTag] == "W/\"a\"")
         #expect(!kept.contains("Z") && !kept.contains(.contentRange) && kept["Content-MD5"] == "x")
@@ -180,8 +180,8 @@ import Testing
             Issue.record("RFC 9110 §13.1.2")
             return
         }
-        #expect(new.headerFields["X"] == "new" && new.responseTime == start + 100)
-        #expect(new.headerFields[.eTag] == "W/\"a\"", "nothing says that it is the same byte by byte")
+        #expect(new.headers["X"] == "new" && new.responseTime == start + 100)
+        #expect(new.headers[.eTag] == "W/\"a\"", "nothing says that it is the same byte by byte")
         #expect(try receive(304, ["ETag: \"c\""], on: [weak], request: request) == .sendAgain)
     }
 
@@ -333,7 +333,7 @@ import Testing
         lines: [String],
         paths: [String]
     ) throws {
-        let response = HTTPResponse(status: try #require(HTTPResponse.Status(code: code)), headerFields: fields(lines))
+        let response = HTTPResponse(status: try #require(HTTPResponse.Status(code: code)), headers: fields(lines))
         let request = try Row("4.4", [], method: method, "").httpRequest()
         let keys = CachePolicy.invalidated(by: response, to: request).compactMap { CacheKey(url: $0) }
         #expect(keys == (try paths.compactMap { CacheKey(url: try url("https://a.example/\($0)")) }))

@@ -25,7 +25,7 @@ import Testing
                 discards.count()
                 feed.finish()
             }
-            response = Mutex(HTTPResponse(status: status, headerFields: fields(lines), body: body))
+            response = Mutex(HTTPResponse(status: status, headers: fields(lines), body: body))
         }
 
         func sent() -> HTTPResponse { response.withLock(\.self) }
@@ -103,7 +103,7 @@ import Testing
         let transport = Recorder { _ in
             HTTPResponse(
                 status: 200,
-                headerFields: [.cacheControl: "max-age=60"],
+                headers: [.cacheControl: "max-age=60"],
                 body: .oneShot(chunks) { discards.count() }
             )
         }

@@ -58,7 +58,7 @@ final class CacheWorld: Sendable {
         var request = HTTPRequest(
             method: method,
             url: try url("https://a.example/\(path)"),
-            headerFields: fields(lines)
+            headers: fields(lines)
         )
         request.context.cacheMode = mode
         request.context.cachePartition = partition
@@ -78,7 +78,7 @@ final class CacheWorld: Sendable {
         let response = try await chain.send(request)
         let body = String(decoding: try await response.body.collect(upTo: 1 << 20), as: UTF8.self)
         let result = response.context.cacheOutcome?.result.description ?? "none"
-        return "\(response.status.code) \(result) \(body)" + (response.headerFields[.age].map { " age \($0)" } ?? "")
+        return "\(response.status.code) \(result) \(body)" + (response.headers[.age].map { " age \($0)" } ?? "")
     }
 
     func answer(_ status: HTTPResponse.Status, _ lines: [String], _ body: String = "", times: Int = 1) {

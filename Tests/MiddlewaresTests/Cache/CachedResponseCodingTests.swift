@@ -7,7 +7,7 @@ import Testing
     private func response(_ status: HTTPResponse.Status = 203) -> CachedResponse {
         CachedResponse(
             status: status,
-            headerFields: ["set-cookie": "a", "Set-Cookie": "b", .date: "Thu, 01 Jan 1970 00:00:00 GMT"],
+            headers: ["set-cookie": "a", "Set-Cookie": "b", .date: "Thu, 01 Jan 1970 00:00:00 GMT"],
             selectingFields: [.acceptLanguage: "de"],
             initialAge: 7,
             responseTime: -3,
@@ -20,7 +20,7 @@ import Testing
             let again = try JSONDecoder().decode(CachedResponse.self, from: JSONEncoder().encode(response(status)))
             #expect(again == response(status))
             #expect(again.status.reasonPhrase == status.reasonPhrase)
-            #expect(again.headerFields.map(\.name.rawName) == ["set-cookie", "Set-Cookie", "Date"])
+            #expect(again.headers.map(\.name.rawName) == ["set-cookie", "Set-Cookie", "Date"])
         }
     }
 
@@ -47,7 +47,7 @@ import Testing
             let store = MemoryCacheStore()
             let url = try #require(URL(string: "https://api.example.com/"))
             let key = try #require(CacheKey(url: url))
-            let stored = CachedResponse(status: 200, headerFields: fields, initialAge: 0, responseTime: time)
+            let stored = CachedResponse(status: 200, headers: fields, initialAge: 0, responseTime: time)
             #expect(try await store.store(Data(), of: stored, for: key, replacing: []) { _ in true })
             let chain = InterceptorChain(
                 [.cache(store)],

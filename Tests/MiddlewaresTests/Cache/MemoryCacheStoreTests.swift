@@ -23,7 +23,7 @@ extension MemoryCacheStore {
     }
 
     private func response(_ variant: String = "") -> CachedResponse {
-        CachedResponse(status: 200, headerFields: [:], selectingFields: ["A": variant], responseTime: start)
+        CachedResponse(status: 200, headers: [:], selectingFields: ["A": variant], responseTime: start)
     }
 
     private func put(
@@ -65,9 +65,9 @@ extension MemoryCacheStore {
         #expect(store.count == 0 && store.byteCount == 0)
         try await put(store, try key("a"), "abc")
         let entry = try #require(try await store.entries(for: try key("a")).first)
-        #expect(try await entry.body().bytes == Data("abc".utf8))
-        #expect(try await entry.body(1..<2).bytes == Data("b".utf8))
-        #expect(try await entry.body(2..<99).bytes == Data("c".utf8))
+        #expect(try await entry.body().data == Data("abc".utf8))
+        #expect(try await entry.body(1..<2).data == Data("b".utf8))
+        #expect(try await entry.body(2..<99).data == Data("c".utf8))
     }
 
     @Test func aWholeBodyIsStoredAsOneThatIsWritten() async throws {
@@ -76,7 +76,7 @@ extension MemoryCacheStore {
         let body = Data("0123456789".utf8)
         try await store.store(body.dropFirst(2), of: response(), for: key)
         let first = try #require(try await store.entries(for: key).first)
-        #expect(try await first.body().bytes == body[2...])
+        #expect(try await first.body().data == body[2...])
         try await store.store(body, of: response(), for: key)
         try await store.store(body, of: response("b"), for: key, replacing: [first.id])
         #expect(try await store.entries(for: key).map(\.length) == [10, 10])
@@ -114,7 +114,7 @@ extension MemoryCacheStore {
         for body in bodies {
             try await store.store(body, of: response(), for: key, replacing: entries.map(\.id))
             entries = try await store.entries(for: key)
-            let found = try await entries[0].body().bytes
+            let found = try await entries[0].body().data
             #expect(entries.count == 1 && found == body && found?.startIndex == 0)
         }
     }
@@ -126,7 +126,7 @@ extension MemoryCacheStore {
         func bodies(_ key: CacheKey) async throws -> [String] {
             var bodies: [String] = []
             for entry in try await store.entries(for: key) {
-                bodies.append(String(decoding: try await entry.body().bytes ?? Data(), as: UTF8.self))
+                bodies.append(String(decoding: try await entry.body().data ?? Data(), as: UTF8.self))
             }
             return bodies
         }

@@ -68,12 +68,12 @@ struct Row: Sendable, CustomTestStringConvertible {
         return HTTPRequest(
             method: method,
             url: try url("https://a.example/x?q"),
-            headerFields: fields(lines ?? request),
+            headers: fields(lines ?? request),
             context: context
         )
     }
 
-    var httpResponse: HTTPResponse { HTTPResponse(status: status, headerFields: fields(response)) }
+    var httpResponse: HTTPResponse { HTTPResponse(status: status, headers: fields(response)) }
 }
 
 extension CachePolicy.Timing {
@@ -91,8 +91,8 @@ func stored(
 ) throws
     -> CacheEntry
 {
-    let request = HTTPRequest(url: try url("https://a.example/x?q"), headerFields: fields(request))
-    let response = HTTPResponse(status: status, headerFields: fields(lines))
+    let request = HTTPRequest(url: try url("https://a.example/x?q"), headers: fields(request))
+    let response = HTTPResponse(status: status, headers: fields(lines))
     let stored = CachePolicy().stored(response, to: request, timing: .at(offset))
     return CacheEntry(id: 1, response: stored, body: Data(count: 10))
 }

@@ -9,8 +9,8 @@ import Testing
     private let server = Recorder { request in
         HTTPResponse(
             status: 200,
-            headerFields: [.cacheControl: "max-age=3600"],
-            body: HTTPBody(request.headerFields[.authorization] ?? ""),
+            headers: [.cacheControl: "max-age=3600"],
+            body: HTTPBody(request.headers[.authorization] ?? ""),
             url: request.url
         )
     }
@@ -18,9 +18,9 @@ import Testing
     /// A server that asks for a user's password.
     private static func passwordServer(of user: Shared<String>) -> Recorder {
         Recorder { request in
-            let field = request.headerFields[.authorization] ?? ""
+            let field = request.headers[.authorization] ?? ""
             guard isCredential(of: user.value, field) else {
-                return HTTPResponse(status: 401, headerFields: [.wwwAuthenticate: "Basic realm=r"], url: request.url)
+                return HTTPResponse(status: 401, headers: [.wwwAuthenticate: "Basic realm=r"], url: request.url)
             }
             return HTTPResponse(status: 200, body: HTTPBody(field), url: request.url)
         }
@@ -28,7 +28,7 @@ import Testing
 
     private func get(_ chain: InterceptorChain) async throws -> String {
         let response = try await chain.send(HTTPRequest(url: apiURL))
-        return String(decoding: response.body.bytes ?? Data(), as: UTF8.self)
+        return String(decoding: response.body.data ?? Data(), as: UTF8.self)
     }
 
     private func tokenChain(
@@ -90,7 +90,7 @@ import Testing
     @Test func requestOfOneAccountIsNotSentAgainWithTheTokenOfAnother() async throws {
         let tokens = TokenStore(.init("Ada", account: "ada"), origins: [apiOrigin]) { _ in .init("renewed") }
         let rejecting = Recorder { request in
-            if request.headerFields[.authorization] == "Bearer Ada" {
+            if request.headers[.authorization] == "Bearer Ada" {
                 tokens.signIn(.init("Bob", account: "bob"))
                 return HTTPResponse(status: 401, url: request.url)
             }
@@ -107,18 +107,18 @@ import Testing
         let jar = CookieJar()
         jar.insert(Cookie(name: "sid", value: "ada", domain: "api.example.com"))
         let late = Recorder { request in
-            if request.headerFields[.cookie] == "sid=ada" {
+            if request.headers[.cookie] == "sid=ada" {
                 jar.removeAll()
                 jar.insert(Cookie(name: "sid", value: "bob", domain: "api.example.com"))
                 return HTTPResponse(
                     status: 200,
-                    headerFields: [.setCookie: "sid=ada-renewed; Path=/"],
+                    headers: [.setCookie: "sid=ada-renewed; Path=/"],
                     url: request.url
                 )
             }
             return HTTPResponse(
                 status: 200,
-                headerFields: [.setCookie: "sid=bob-renewed; Path=/"],
+                headers: [.setCookie: "sid=bob-renewed; Path=/"],
                 url: request.url
             )
         }
@@ -132,7 +132,7 @@ import Testing
     @Test func passwordOfTheLastUserIsForgottenAtASignOut() async throws {
         let user = Shared("Ada")
         let session = PasswordSession()
-        let auth = AnyInterceptor.passwordAuth(schemes: [.basic], origins: [apiOrigin], session: session) { _, _ in
+        let auth = AnyInterceptor.httpAuth(schemes: [.basic], origins: [apiOrigin], session: session) { _, _ in
             PasswordCredential(username: user.value, password: "x")
         }
         let server = Self.passwordServer(of: user)
@@ -141,7 +141,7 @@ import Testing
         user.value = "Bob"
         session.signOut()
         #expect(isCredential(of: "Bob", try await get(chain)))
-        #expect(server.requests.map { $0.headerFields.contains(.authorization) } == [false, true, false, true])
+        #expect(server.requests.map { $0.headers.contains(.authorization) } == [false, true, false, true])
     }
 
     @Test func oneSignOutEndsTheSessionInAllItsInterceptors() async throws {
@@ -149,7 +149,7 @@ import Testing
         let chains = (0..<2).map { _ in
             InterceptorChain(
                 [
-                    .passwordAuth(origins: [apiOrigin], session: session) { _, _ in
+                    .httpAuth(origins: [apiOrigin], session: session) { _, _ in
                         PasswordCredential(username: user.value, password: "x")
                     }
                 ],
@@ -168,14 +168,14 @@ import Testing
         let credentials: @Sendable (String, Origin) async throws -> PasswordCredential? = { _, _ in
             PasswordCredential(username: "Ada", password: "x")
         }
-        let basic: AnyInterceptor = .passwordAuth(
+        let basic: AnyInterceptor = .httpAuth(
             schemes: [.basic],
             origins: [apiOrigin],
             session: session,
             credentials: credentials
         )
         _ = try await get(InterceptorChain([basic], transport: Self.passwordServer(of: user)))
-        let digest: AnyInterceptor = .passwordAuth(
+        let digest: AnyInterceptor = .httpAuth(
             schemes: [.digest],
             origins: [apiOrigin],
             session: session,
@@ -183,13 +183,13 @@ import Testing
         )
         let other = Self.passwordServer(of: user)
         #expect(try await InterceptorChain([digest], transport: other).get() == 401)
-        #expect(other.requests.map { $0.headerFields.contains(.authorization) } == [false])
+        #expect(other.requests.map { $0.headers.contains(.authorization) } == [false])
     }
 
     @Test func requestFromBeforeASignOutIsNotAnsweredWithTheNextUsersPassword() async throws {
         let user = Shared("Ada")
         let session = PasswordSession()
-        let auth = AnyInterceptor.passwordAuth(schemes: [.basic], origins: [apiOrigin], session: session) { _, _ in
+        let auth = AnyInterceptor.httpAuth(schemes: [.basic], origins: [apiOrigin], session: session) { _, _ in
             user.value = "Bob"
             session.signOut()
             return PasswordCredential(username: user.value, password: "x")

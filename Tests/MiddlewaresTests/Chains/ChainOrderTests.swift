@@ -13,7 +13,7 @@ import Testing
 
         func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
             try request.identifyCaller(by: "apiKey", as: key.value)
-            request.headerFields["X-Anything"] = key.value
+            request.headers["X-Anything"] = key.value
             return try await next(request)
         }
     }
@@ -55,7 +55,7 @@ import Testing
                 let scheme: PasswordScheme = self == .basicAuth ? .basic : .digest
                 let accounts = ["nobody", "Ada", "Bob"].map { user in
                     let credential = PasswordCredential(username: user, password: "x")
-                    let auth = AnyInterceptor.passwordAuth(schemes: [scheme], origins: [apiOrigin]) { _, _ in
+                    let auth = AnyInterceptor.httpAuth(schemes: [scheme], origins: [apiOrigin]) { _, _ in
                         credential
                     }
                     return (user, auth)
@@ -68,7 +68,7 @@ import Testing
                 return Account(element: rawValue, interceptors: [current], signIn: set, user: user)
             case .sign:
                 let sign: AnyInterceptor = .sign(origins: [apiOrigin]) { request, _ in
-                    request.headerFields["Signature"] = user.value
+                    request.headers["Signature"] = user.value
                 }
                 return Account(element: "sign", interceptors: [sign], signIn: set)
             case .signInQuery:
@@ -89,14 +89,14 @@ import Testing
     private static func server(of user: Shared<String>? = nil) -> Recorder {
         Recorder { request in
             let names: [HTTPField.Name] = [.authorization, .cookie, "Signature", "X-API-Key", "X-Anything"]
-            let text = names.compactMap { request.headerFields[$0] }.joined() + (request.url.query() ?? "")
+            let text = names.compactMap { request.headers[$0] }.joined() + (request.url.query() ?? "")
             if let user, !isCredential(of: user.value, text) {
                 let challenges = "Basic realm=r, Digest realm=r, nonce=n, qop=auth"
-                return HTTPResponse(status: 401, headerFields: [.wwwAuthenticate: challenges], url: request.url)
+                return HTTPResponse(status: 401, headers: [.wwwAuthenticate: challenges], url: request.url)
             }
             return HTTPResponse(
                 status: 200,
-                headerFields: [.cacheControl: "max-age=3600"],
+                headers: [.cacheControl: "max-age=3600"],
                 body: HTTPBody(text),
                 url: request.url
             )
@@ -109,7 +109,7 @@ import Testing
         var request = HTTPRequest(url: apiURL)
         request.context.cachePartition = partition
         let response = try await chain.send(request)
-        return String(decoding: response.body.bytes ?? Data(), as: UTF8.self)
+        return String(decoding: response.body.data ?? Data(), as: UTF8.self)
     }
 
     @Test(arguments: Kind.allCases)
@@ -182,7 +182,7 @@ import Testing
         var request = HTTPRequest(url: apiURL)
         request.context.authorization = .omitted
         #expect(try await chain.send(request).status == 200)
-        request = HTTPRequest(url: apiURL, headerFields: [.authorization: "Bearer own"])
+        request = HTTPRequest(url: apiURL, headers: [.authorization: "Bearer own"])
         #expect(try await chain.send(request).status == 200)
         #expect(try await chain.get(url("https://elsewhere.example.com/")) == 200)
         // A cache never keeps the response to a POST, so no other caller can get it.
@@ -217,7 +217,7 @@ import Testing
         // The first request goes to an origin without a token; the redirect leads to an origin with one.
         let redirecting = Recorder { request in
             request.url.host() == "elsewhere.example.com"
-                ? HTTPResponse(status: 302, headerFields: [.location: "https://api.example.com/"], url: request.url)
+                ? HTTPResponse(status: 302, headers: [.location: "https://api.example.com/"], url: request.url)
                 : HTTPResponse(status: 200)
         }
         let chain = InterceptorChain(
@@ -233,7 +233,7 @@ import Testing
         let tokens = TokenStore(.new, origins: [apiOrigin]) { _ in .new }
         let store = MemoryCacheStore()
         let plain = Recorder { _ in
-            HTTPResponse(status: 200, headerFields: [.cacheControl: "max-age=1, stale-while-revalidate=60"])
+            HTTPResponse(status: 200, headers: [.cacheControl: "max-age=1, stale-while-revalidate=60"])
         }
         _ = try await InterceptorChain([.cache(store, time: TimeSource(clock: clock))], transport: plain).get()
         let reports = Shared<[String]>([])
@@ -253,7 +253,7 @@ import Testing
             [
                 .cache(.memory()),
                 .sign(
-                    RequestSigner { request, _ in request.headerFields["Signature"] = "x" },
+                    RequestSigner { request, _ in request.headers["Signature"] = "x" },
                     origins: [apiOrigin],
                     identifiesCaller: false
                 ),
@@ -262,7 +262,7 @@ import Testing
         )
         #expect(try await chain.get() == 200)
         #expect(try await chain.get() == 200)
-        #expect(server.requests.count == 1 && server.requests[0].headerFields["Signature"] == "x")
+        #expect(server.requests.count == 1 && server.requests[0].headers["Signature"] == "x")
     }
 
     @Test func refusedRequestIsNeitherRetriedNorCountedAgainstTheHost() async throws {

@@ -129,7 +129,7 @@ struct LimitChainTests {
         let joined = Tally()
         let gate = Latch()
         let server = TokenServer(accepting: ["new"]) { request in
-            if request.headerFields[.authorization] == "Bearer old" { await gate.opened() }
+            if request.headers[.authorization] == "Bearer old" { await gate.opened() }
         }
         let refreshes = Tally()
         let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in
@@ -154,7 +154,7 @@ struct LimitChainTests {
             return HTTPResponse(status: 200)
         }
         let chain = InterceptorChain(
-            [.latestWins(), CoalesceInterceptor(observe: counting(joined))],
+            [.cancelPrevious(), CoalesceInterceptor(observe: counting(joined))],
             transport: server
         )
         var request = HTTPRequest(url: apiURL)
@@ -192,7 +192,7 @@ struct LimitChainTests {
             case .waiting: break
             }
         })
-        let (latest, limit) = (LatestWinsInterceptor(), LimitConcurrencyInterceptor(5))
+        let (latest, limit) = (CancelPreviousInterceptor(), LimitConcurrencyInterceptor(5))
         let rate: AnyInterceptor = .rateLimit(50, per: .seconds(1), perHost: true, time: .manual(clock))
         let chain = InterceptorChain(
             [
@@ -226,7 +226,7 @@ struct LimitChainTests {
                 let (path, response) = try await call.value
                 #expect(response.status == 200 || response.status == 503)
                 guard response.status == 200 else { continue }
-                #expect(response.body.bytes == Data(path.utf8))
+                #expect(response.body.data == Data(path.utf8))
                 answered += 1
             } catch {
                 let isExpected = error is CancellationError || error is TransportError || error is LimitError

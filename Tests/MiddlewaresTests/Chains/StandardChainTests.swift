@@ -68,11 +68,11 @@ import Testing
         stub.enqueue(.status(302, headers: [.location: "/users/42"]), .status(401), .status(503), .status(200))
         let held = TokenStore(TokenStore.Token("old")) { _ in TokenStore.Token("new") }
         let clock = ManualClock()
-        let chain: [any Interceptor] = .standard(held, retry: .retry(3, time: .manual(clock)), log: nil)
+        let chain: [any Interceptor] = .standard(held, retry: .retry(maxAttempts: 3, time: .manual(clock)), log: nil)
         let client = Client(baseURL: apiURL, interceptors: chain, transport: stub)
         try await clock.run { try await client.get("/me") }
         #expect(
-            stub.requests.map { $0.headerFields[.authorization] } == [
+            stub.requests.map { $0.headers[.authorization] } == [
                 "Bearer old", "Bearer old", "Bearer new", "Bearer new",
             ]
         )

@@ -30,7 +30,7 @@ import Testing
         context: HTTPContext = HTTPContext()
     ) async throws -> HTTPResponse {
         try await client.upload(
-            .raw(content, type: "text/plain"),
+            .data(content, type: "text/plain"),
             to: "/files",
             method: method,
             resuming: protocols[kind],
@@ -43,11 +43,11 @@ import Testing
         let count = Mutex(0)
         let token = AnyInterceptor.intercept { request, next in
             var request = request
-            request.headerFields[.authorization] = "Bearer \(count.withLock { $0 += 1; return $0 })"
+            request.headers[.authorization] = "Bearer \(count.withLock { $0 += 1; return $0 })"
             return try await next(request)
         }
         _ = try await upload(client(server, [.validateStatus(), token]), kind)
-        let tokens = server.headerFields.map { $0[.authorization] }
+        let tokens = server.headers.map { $0[.authorization] }
         #expect(tokens == (1...tokens.count).map { "Bearer \($0)" })
         #expect(server.completed == [content])
     }
@@ -56,28 +56,28 @@ import Testing
         let server = server(kind)
         _ = try await upload(client(server, [.compressRequest(above: 1)]), kind)
         #expect(server.completed == [content])
-        #expect(server.headerFields.allSatisfy { !$0.contains(.contentEncoding) })
+        #expect(server.headers.allSatisfy { !$0.contains(.contentEncoding) })
         let plain = UploadServer()
-        try await client(plain, [.compressRequest(above: 1)]).post("/files", content: .raw(content, type: "text/plain"))
-        #expect(plain.headerFields[0][.contentEncoding] == "gzip", "otherwise the test shows nothing")
+        try await client(plain, [.compressRequest(above: 1)]).post("/files", body: .data(content, type: "text/plain"))
+        #expect(plain.headers[0][.contentEncoding] == "gzip", "otherwise the test shows nothing")
     }
 
     @Test(arguments: 0..<2, [HTTPRequest.Method.post, .put])
     func retryRepeatsNoContentOfAnUpload(kind: Int, method: HTTPRequest.Method) async throws {
         guard kind == 0 || method == .post else { return }
         let server = server(kind)
-        let retry = AnyInterceptor.retry(5, time: time, idempotencyKey: { "key" })
+        let retry = AnyInterceptor.retry(maxAttempts: 5, time: time, idempotencyKey: { "key" })
         let context = HTTPContext.with(\.isIdempotent, true)
         _ = try await upload(client(server, [retry]), kind, method: method, context: context)
         #expect(server.completed == [content])
         #expect(server.methods == (kind == 0 ? [method, .head, .patch] : [.post, .patch, .head, .patch]))
-        #expect(server.headerFields.suffix(2).allSatisfy { !$0.contains(.idempotencyKey) })
+        #expect(server.headers.suffix(2).allSatisfy { !$0.contains(.idempotencyKey) })
     }
 
     @Test(arguments: [503, 429] as [HTTPResponse.Status])
     func retryMakesNoSecondUploadAfterTheServerHasNamedOne(status: HTTPResponse.Status) async throws {
         let server = UploadServer(faults: [.failAfterContent(status, [.retryAfter: "0"])])
-        _ = try await upload(client(server, [.retry(5, time: time)]), 0)
+        _ = try await upload(client(server, [.retry(maxAttempts: 5, time: time)]), 0)
         #expect(server.completed == [content])
         #expect(server.unfinished.isEmpty)
         #expect(server.methods == [.post, .head, .patch])
@@ -86,7 +86,7 @@ import Testing
     @Test(arguments: [503, 429] as [HTTPResponse.Status])
     func retryRepeatsAnUploadThatTheServerHasNotNamed(status: HTTPResponse.Status) async throws {
         let server = UploadServer(faults: [.refuse(status, [.retryAfter: "0"])])
-        _ = try await upload(client(server, [.retry(5, time: time)]), 0)
+        _ = try await upload(client(server, [.retry(maxAttempts: 5, time: time)]), 0)
         #expect(server.completed == [content])
         #expect(server.methods == [.post, .post])
     }
@@ -99,7 +99,7 @@ import Testing
         let chain: [AnyInterceptor] = [.retryOnUnauthorized(tokens), .bearerAuth(tokens)]
         let saved = Mutex<[UnfinishedUpload]>([])
         let resuming = protocols[0].acrossLaunches { upload in saved.withLock { $0.append(upload) } }
-        _ = try await client(server, chain).upload(.raw(content, type: nil), to: "/files", resuming: resuming)
+        _ = try await client(server, chain).upload(.data(content, type: nil), to: "/files", resuming: resuming)
         #expect(server.completed == [content])
         #expect(server.methods == [.post, .post, .head, .patch])
         #expect(saved.withLock { $0.map(\.url.lastPathComponent) } == ["0", "1"])
@@ -118,13 +118,13 @@ import Testing
         let server = UploadServer(behavior, faults: [.cut(after: 40)])
         let redirects = AnyInterceptor.followRedirects(redaction: .standard.adding(names: ["Frob"]))
         _ = try await client(server, [.group([redirects])])
-            .upload(.raw(content, type: nil), to: "/files", resuming: protocols[0], headers: ["X-Frob": "secret"])
-        #expect(server.headerFields.map { $0.contains("X-Frob") } == [true, false, false])
+            .upload(.data(content, type: nil), to: "/files", resuming: protocols[0], headers: ["X-Frob": "secret"])
+        #expect(server.headers.map { $0.contains("X-Frob") } == [true, false, false])
     }
 
     @Test(arguments: 0..<2) func retryRepeatsAQuestion(kind: Int) async throws {
         let server = server(kind, .refuse(503))
-        _ = try await upload(client(server, [.retry(3, time: time)]), kind)
+        _ = try await upload(client(server, [.retry(maxAttempts: 3, time: time)]), kind)
         #expect(server.completed == [content])
         #expect(server.methods.suffix(3) == [.head, .head, .patch])
     }
@@ -145,7 +145,7 @@ import Testing
         let server = server(kind, .none, .refuse(503))
         let cached = AnyInterceptor.intercept { request, next in
             var response = try await next(request)
-            response.headerFields[.cacheControl] = "max-age=60"
+            response.headers[.cacheControl] = "max-age=60"
             return response
         }
         _ = try await upload(client(server, [.cache(.memory()), cached]), kind)
@@ -163,7 +163,7 @@ import Testing
             let resuming: UploadResuming = kind == 0 ? .draft.trying(time: time) : .tus.trying(time: time)
             let error = try await clock.run { () async throws -> (any Error)? in
                 do {
-                    _ = try await client.upload(.raw(content, type: nil), to: "/files", resuming: resuming)
+                    _ = try await client.upload(.data(content, type: nil), to: "/files", resuming: resuming)
                     return nil
                 } catch {
                     return error
@@ -209,7 +209,7 @@ import Testing
             try await clock.run {
                 _ = try await client(server, [])
                     .upload(
-                        .raw(content, type: nil),
+                        .data(content, type: nil),
                         to: "/files",
                         resuming: resuming[kind],
                         context: .with(\.deadline, Deadline(after: .milliseconds(500), time: time))
@@ -234,6 +234,6 @@ private final class RedirectingTransport: Transport {
         let request = request
         seen.withLock { $0.append(request.url.host() ?? "") }
         guard request.url.host() == "api.example.com" else { return try await server.send(request) }
-        return HTTPResponse(status: 307, headerFields: [.location: target], url: request.url)
+        return HTTPResponse(status: 307, headers: [.location: target], url: request.url)
     }
 }

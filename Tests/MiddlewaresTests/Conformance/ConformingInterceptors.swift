@@ -54,8 +54,8 @@ extension ConformingInterceptor {
         },
         Self("partition") { world, _ in .partition(by: tokens(world)) },
         Self("cookies") { world, _ in .cookies(CookieJar(time: world.time)) },
-        Self("passwordAuth") { world, _ in
-            .passwordAuth(origins: [world.origin], time: world.time) { _, _ in
+        Self("httpAuth") { world, _ in
+            .httpAuth(origins: [world.origin], time: world.time) { _, _ in
                 PasswordCredential(username: "ada", password: world.secret)
             }
         },
@@ -68,14 +68,15 @@ extension ConformingInterceptor {
         },
         Self("sign") { world, _ in
             .sign(origins: [world.origin], time: world.time) { request, _ in
-                request.headerFields["X-Signature"] = "\(request.url.path.count)"
+                request.headers["X-Signature"] = "\(request.url.path.count)"
             }
         },
     ]
 
     static let resilience: [Self] = [
         Self("retry") { world, _ in .retry(.exponential(maxAttempts: 3), time: world.time) },
-        Self("retry with keys") { world, _ in .retry(3, budget: RetryBudget(), time: world.time) { "key" } },
+        Self("retry with keys") { world, _ in .retry(maxAttempts: 3, budget: RetryBudget(), time: world.time) { "key" }
+        },
         Self("timeout") { world, _ in .timeout(.seconds(600), time: world.time) },
         Self("hedge") { world, _ in .hedge(after: .milliseconds(300), time: world.time) },
         Self("circuitBreaker") { world, _ in .circuitBreaker(time: world.time) },
@@ -103,7 +104,7 @@ extension ConformingInterceptor {
         Self("rateLimit") { world, _ in .rateLimit(20, per: .seconds(1), time: world.time) },
         Self("limitConcurrency") { _, _ in .limitConcurrency(8, perHost: 6) },
         Self("coalesce") { _, _ in .coalesce() },
-        Self("latestWins") { world, _ in .latestWins(time: world.time) },
+        Self("cancelPrevious") { world, _ in .cancelPrevious(time: world.time) },
     ]
 
     static let content: [Self] = [

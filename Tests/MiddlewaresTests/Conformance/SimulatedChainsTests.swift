@@ -17,7 +17,7 @@ import Testing
             Self.giveDeadlines(world)
             return world.client(interceptors: [
                 .timeout(.seconds(20), time: world.time), .validateStatus(), .followRedirects(), .coalesce(),
-                .cache(.memory(), time: world.time), .retry(3, time: world.time),
+                .cache(.memory(), time: world.time), .retry(maxAttempts: 3, time: world.time),
                 .circuitBreaker(time: world.time), .limitConcurrency(4, perHost: 2),
                 .timeout(.seconds(5), time: world.time),
             ])
@@ -37,7 +37,7 @@ import Testing
             Self.giveDeadlines(world)
             return world.client(interceptors: [
                 .timeout(time: world.time), .followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens),
-                .coalesce(), .cache(.memory(), time: world.time), .retry(3, time: world.time),
+                .coalesce(), .cache(.memory(), time: world.time), .retry(maxAttempts: 3, time: world.time),
                 .rateLimit(5, per: .seconds(1), time: world.time),
             ])
         }.run()
@@ -56,7 +56,7 @@ import Testing
                 time: world.time
             )
             return world.client(interceptors: [
-                .retry(3, time: world.time), .hedge(after: .seconds(1), time: world.time), faults,
+                .retry(maxAttempts: 3, time: world.time), .hedge(after: .seconds(1), time: world.time), faults,
             ])
         }.run()
     }
@@ -64,7 +64,7 @@ import Testing
     @Test func aForgottenTimeoutIsFound() async throws {
         let simulation = Simulation(seeds: Self.seeds) { world in
             Self.giveDeadlines(world)
-            return world.client(interceptors: [.retry(3, time: world.time)])
+            return world.client(interceptors: [.retry(maxAttempts: 3, time: world.time)])
         }
         await #expect { try await simulation.run() } throws: { "\($0)".contains("aDeadlineEndsACall") }
     }

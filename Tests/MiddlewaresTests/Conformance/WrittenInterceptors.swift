@@ -9,7 +9,7 @@ struct LanguageInterceptor: Interceptor {
     let language: String
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        request.headerFields[.acceptLanguage] = language
+        request.headers[.acceptLanguage] = language
         return try await next(request)
     }
 }
@@ -21,7 +21,7 @@ struct ByteCountInterceptor: Interceptor {
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         var response = try await next(request)
-        if let bytes = response.body.bytes {
+        if let bytes = response.body.data {
             count(bytes.count)
         } else {
             response.body = response.body.wrapped(length: response.body.length) { [count] body in
@@ -42,8 +42,8 @@ struct UnixLinesInterceptor: PlacedInterceptor {
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         var response = try await next(request)
-        let isBuffered = response.body.bytes != nil
-        response.headerFields.remove(.contentLength)
+        let isBuffered = response.body.data != nil
+        response.headers.remove(.contentLength)
         response.body = response.body.wrapped { UnixLines(body: $0) }
         if isBuffered { response.body = HTTPBody(try await response.body.collect(upTo: .max)) }
         return response
@@ -139,7 +139,7 @@ struct DoorKeyInterceptor: PlacedInterceptor, CustomStringConvertible {
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         try request.identifyCaller(by: "doorKey", as: user)  // by: this interceptor; as: the user
-        if user != nil, Origin(request.url) == origin { request.headerFields["X-Door"] = key }
+        if user != nil, Origin(request.url) == origin { request.headers["X-Door"] = key }
         return try await next(request)
     }
 }

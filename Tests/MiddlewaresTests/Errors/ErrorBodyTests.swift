@@ -44,15 +44,15 @@ import Testing
         try await StatusError(HTTPResponse(status: 409, body: body), method: .post, url: apiURL, bodyLimit: limit)
     }
 
-    private func failure(of error: any HTTPError) throws -> DecodingFailure {
-        try #require(#expect(throws: DecodingFailure.self) { try error.decode(Problem.self) })
+    private func failure(of error: any HTTPError) throws -> ResponseDecodingError {
+        try #require(#expect(throws: ResponseDecodingError.self) { try error.decode(Problem.self) })
     }
 
     @Test func everyErrorThatKeepsABodyDecodesIt() async throws {
         let body = HTTPBody(problem)
         let client = Client(interceptors: [], transport: Recorder { _ in HTTPResponse(status: 409, body: body) })
         let unchecked = try #require(
-            await #expect(throws: DecodingFailure.self) { try await client.get(apiURL, as: [String: Int].self) }
+            await #expect(throws: ResponseDecodingError.self) { try await client.get(apiURL, as: [String: Int].self) }
         )
         let errors: [any HTTPError] = [
             try await statusError(body), unchecked, EnvelopeError(.envelopeFailure, body: Data(problem.utf8)),
@@ -69,7 +69,7 @@ import Testing
     @Test func anotherDecoderMayBeNamed() async throws {
         #expect(try await statusError("No.").decode(String.self, with: LineDecoder()) == "No.")
         let error = try await statusError("No.")
-        #expect(throws: DecodingFailure.self) { try error.decode(Int.self, with: LineDecoder()) }
+        #expect(throws: ResponseDecodingError.self) { try error.decode(Int.self, with: LineDecoder()) }
     }
 
     @Test func anErrorWithoutAResponseThrowsItself() {
@@ -78,7 +78,7 @@ import Testing
         #expect(thrown?.code == .timedOut)
     }
 
-    @Test func aBodyOfAnotherKindIsADecodingFailureThatNamesTheRequestAndNoSecret() async throws {
+    @Test func aBodyOfAnotherKindIsAResponseDecodingErrorThatNamesTheRequestAndNoSecret() async throws {
         let failure = try failure(of: try await statusError(#"{"access_token":"hush"}"#))
         #expect(failure.code == .undecodable && failure.status == 409)
         #expect(failure.request == HTTPRequest.Summary(method: .post, url: apiURL))

@@ -13,7 +13,7 @@ import Testing
     private static let secretRequest = HTTPRequest(
         method: .post,
         url: secretURL,
-        headerFields: [.authorization: "Bearer hush-4"],
+        headers: [.authorization: "Bearer hush-4"],
         body: #"{"password":"hush-5"}"#
     )
     private static let secretBody = #"{"access_token":"hush-6","id":7}"#
@@ -58,7 +58,7 @@ import Testing
     private static func response(_ status: HTTPResponse.Status) -> HTTPResponse {
         HTTPResponse(
             status: status,
-            headerFields: [.setCookie: "sid=hush-8"],
+            headers: [.setCookie: "sid=hush-8"],
             body: HTTPBody(secretBody),
             url: secretURL
         )
@@ -68,10 +68,10 @@ import Testing
         try await StatusError(response(status), method: .post, url: secretURL, bodyLimit: 100)
     }
 
-    private static func failure(_ status: HTTPResponse.Status) async throws -> DecodingFailure {
+    private static func failure(_ status: HTTPResponse.Status) async throws -> ResponseDecodingError {
         let client = Client(interceptors: [], transport: Recorder { _ in response(status) })
         return try #require(
-            await #expect(throws: DecodingFailure.self) { try await client.get(apiURL, as: [String: Int].self) }
+            await #expect(throws: ResponseDecodingError.self) { try await client.get(apiURL, as: [String: Int].self) }
         )
     }
 
@@ -216,8 +216,8 @@ import Testing
 
     @Test func errorsOfAResponseHoldIt() async throws {
         for error in try await Self.errors() where error.response != nil {
-            #expect(error is StatusError || error is EnvelopeError || error is DecodingFailure)
-            #expect(error.response?.body.bytes == Data(Self.secretBody.utf8))
+            #expect(error is StatusError || error is EnvelopeError || error is ResponseDecodingError)
+            #expect(error.response?.body.data == Data(Self.secretBody.utf8))
         }
         #expect(try await Self.errors().filter { $0.response != nil }.count == 4)
     }

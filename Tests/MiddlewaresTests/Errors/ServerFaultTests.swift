@@ -39,7 +39,7 @@ import Testing
         #expect(error.localizedDescription == "This is not available offline.")
     }
 
-    @Test func aDecodingFailureOfTheCachesOwn504IsNotTheServersFaultAndKeepsTheCause() async throws {
+    @Test func aDecodingErrorOfTheCachesOwn504IsNotTheServersFaultAndKeepsTheCause() async throws {
         let refusal = TransportError(.cannotConnect, "It failed.", underlying: POSIXError(.ENETDOWN))
         let fetched = Tally()
         let client = Client(
@@ -49,14 +49,14 @@ import Testing
                 guard fetched.count() == 1 else { throw refusal }
                 return HTTPResponse(
                     status: 200,
-                    headerFields: [.cacheControl: "max-age=0, must-revalidate", .contentType: "text/plain"],
+                    headers: [.cacheControl: "max-age=0, must-revalidate", .contentType: "text/plain"],
                     body: "x"
                 )
             }
         )
         #expect(try await client.get("/", as: String.self) == "x")
         let error = try #require(
-            await #expect(throws: DecodingFailure.self) { try await client.get("/", as: String.self) }
+            await #expect(throws: ResponseDecodingError.self) { try await client.get("/", as: String.self) }
         )
         #expect(error.status == 504 && !error.isServerFault && error.isOffline)
         #expect((error.underlying as? TransportError)?.code == .cannotConnect)

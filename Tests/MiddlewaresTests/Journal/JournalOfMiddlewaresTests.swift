@@ -112,7 +112,7 @@ import Testing
         stub.on(.get, "https://a.example/", .status(302, headers: [.location: "https://b.example/"]))
         stub.on(.get, "https://b.example/", .status(204))
         var request = try HTTPRequest(string: "https://a.example/")
-        request.headerFields = [.authorization: "Bearer secret", .accept: "text/plain"]
+        request.headers = [.authorization: "Bearer secret", .accept: "text/plain"]
         _ = try await client([.followRedirects()]).send(request)
         #expect(
             explained == """
@@ -302,7 +302,7 @@ import Testing
             }
         )
         stub.on(nil, "/second", .status(204))
-        let client = client([.latestWins()])
+        let client = client([.cancelPrevious()])
         func send(_ path: String) async throws {
             var request = try HTTPRequest(string: "https://a.example" + path)
             request.context.latestKey = "search"
@@ -312,6 +312,6 @@ import Testing
         await arrived.opened()
         try await send("/second")
         await #expect(throws: CancellationError.self) { try await first.value }
-        #expect(notes(of: "latestWins", in: 0) == ["superseded"])
+        #expect(notes(of: "cancelPrevious", in: 0) == ["superseded"])
     }
 }

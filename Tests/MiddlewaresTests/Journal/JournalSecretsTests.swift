@@ -11,7 +11,7 @@ import Testing
     private static func requests() throws -> [HTTPRequest] {
         try PlantedSecret.all.map { planted in
             var request = try HTTPRequest(string: planted.url)
-            if let (name, value) = planted.field { request.headerFields[try #require(HTTPField.Name(name))] = value }
+            if let (name, value) = planted.field { request.headers[try #require(HTTPField.Name(name))] = value }
             if let body = planted.body {
                 request.method = .post
                 request.body = HTTPBody(body)
@@ -28,7 +28,7 @@ import Testing
         // Echoes the fields and the body, and every third request fails.
         let stub = StubTransport { request in
             if request.url.path.isEmpty { throw Broken(place: secret) }
-            return HTTPResponse(status: 200, headerFields: request.headerFields, body: request.body, url: request.url)
+            return HTTPResponse(status: 200, headers: request.headers, body: request.body, url: request.url)
         }
         let noting: AnyInterceptor = .intercept { request, next in
             request.note("The token=\(secret) is used.")
@@ -36,7 +36,7 @@ import Testing
             return try await next(request)
         }
         let chain = InterceptorChain(
-            [noting, .validateStatus(), .followRedirects(), .retry(1)],
+            [noting, .validateStatus(), .followRedirects(), .retry(maxAttempts: 1)],
             transport: stub,
             observer: journal
         )
@@ -67,7 +67,7 @@ import Testing
         for error in errors {
             let journal = Journal()
             let stub = StubTransport { _ in throw error }
-            let chain = InterceptorChain([.retry(1)], transport: stub, observer: journal)
+            let chain = InterceptorChain([.retry(maxAttempts: 1)], transport: stub, observer: journal)
             await #expect(throws: (any Error).self) { try await chain.send(HTTPRequest(string: "https://a.example/")) }
             let call = try #require(journal.calls.first)
             #expect(call.root?.error != nil)
@@ -88,7 +88,7 @@ import Testing
         let journal = Journal(redaction: .standard.adding(names: ["Frob"]))
         let chain = InterceptorChain([], transport: stub, observer: journal)
         var request = try HTTPRequest(string: "https://a.example/?frob=\(Self.secret)")
-        request.headerFields["X-Frob"] = Self.secret
+        request.headers["X-Frob"] = Self.secret
         _ = try await chain.send(request)
         #expect(!"\(journal.calls)".contains(Self.secret))
     }

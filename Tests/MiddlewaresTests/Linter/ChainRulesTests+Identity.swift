@@ -254,8 +254,8 @@ extension ChainRulesTests {
         Case(
             .rejectedTokenRetried,
             .doubtful,
-            wrong: [.retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(3, when: .status(401))],
-            right: [.retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(3)]
+            wrong: [.retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(maxAttempts: 3, when: .status(401))],
+            right: [.retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(maxAttempts: 3)]
         ),
         Case(
             .contentChangedAfterSigning,

@@ -12,29 +12,29 @@ extension ChainRulesTests {
         Case(
             .retryInsideRetry,
             .doubtful,
-            wrong: [.retry(3, when: .code(.connectionLost)), .retry(3)],
-            right: [.retry(3)]
+            wrong: [.retry(maxAttempts: 3, when: .code(.connectionLost)), .retry(maxAttempts: 3)],
+            right: [.retry(maxAttempts: 3)]
         ),
         Case(
             .retryInsideRetry,
             .note,
-            wrong: [.retry(3, when: .status(409)), .retry(3)],
-            right: [.retry(3, when: .temporaryFailure || .status(409))]
+            wrong: [.retry(maxAttempts: 3, when: .status(409)), .retry(maxAttempts: 3)],
+            right: [.retry(maxAttempts: 3, when: .temporaryFailure || .status(409))]
         ),
         Case(
             .retryInsideRetry,
             .note,
-            wrong: [.retry(3, when: .error(CancellationError.self)), .retry(3)],
-            right: [.retry(3)]
+            wrong: [.retry(maxAttempts: 3, when: .error(CancellationError.self)), .retry(maxAttempts: 3)],
+            right: [.retry(maxAttempts: 3)]
         ),
         Case(
             .retryInsideRetry,
             .note,
             wrong: [
-                .when(.matching { $0.method == .get }, [.retry(5)]),
-                .when(.matching { $0.method == .post }, [.retry(2)]),
+                .when(.matching { $0.method == .get }, [.retry(maxAttempts: 5)]),
+                .when(.matching { $0.method == .post }, [.retry(maxAttempts: 2)]),
             ],
-            right: [.when(.matching { $0.method == .get }, [.retry(5)])]
+            right: [.when(.matching { $0.method == .get }, [.retry(maxAttempts: 5)])]
         ),
         Case(
             .breakerOutsideRetry,
@@ -45,14 +45,14 @@ extension ChainRulesTests {
         Case(
             .breakerOpenedByOneCall,
             .doubtful,
-            wrong: [.retry(3), .circuitBreaker(.consecutiveFailures(3))],
-            right: [.retry(3), .circuitBreaker()]
+            wrong: [.retry(maxAttempts: 3), .circuitBreaker(.consecutiveFailures(3))],
+            right: [.retry(maxAttempts: 3), .circuitBreaker()]
         ),
         Case(
             .breakerOpenedByOneCall,
             .doubtful,
-            wrong: [.retry(5), .circuitBreaker()],
-            right: [.retry(5), .circuitBreaker(.failureRate(0.5, within: minute))]
+            wrong: [.retry(maxAttempts: 5), .circuitBreaker()],
+            right: [.retry(maxAttempts: 5), .circuitBreaker(.failureRate(0.5, within: minute))]
         ),
         Case(
             .hedgeInsideHedge,

@@ -33,7 +33,7 @@ import Testing
         var placement: [ChainRole] { [.addsCredentials(in: "X-Door")] }
 
         func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-            request.headerFields["X-Door"] = "open-sesame"
+            request.headers["X-Door"] = "open-sesame"
             return try await next(request)
         }
     }
@@ -127,7 +127,7 @@ import Testing
     @Test func everyInterceptorDeclaresItsPlace() {
         let chain = InterceptorChain(
             Self.cases.flatMap { $0.right } + [
-                .metrics { _ in }, .latestWins(), .partition(by: Self.tokens),
+                .metrics { _ in }, .cancelPrevious(), .partition(by: Self.tokens),
                 .tracing(begin: { _ in }, end: { _, _, _ in }),
             ],
             transport: StubTransport()
@@ -154,6 +154,10 @@ import Testing
         let finding = try #require(Self.findings(chain).first { $0.rule == .timeoutNeverActs })
         #expect(finding.message == "timeout (3) never acts, because its limit isn't below that of timeout (1).")
         #expect(finding.remedy == "[.timeout(.seconds(30.5)), …, .timeout(.seconds(10))], the longer limit outside")
+        #expect(finding.harm.contains("retried"))
+        let equal: [any Interceptor] = [.timeout(.seconds(10)), .timeout(.seconds(10))]
+        let second = try #require(Self.findings(equal).first { $0.rule == .timeoutNeverActs })
+        #expect(second.remedy == "the chain without timeout (2)" && !second.harm.contains("retried"))
     }
 
     @Test func theHarmIsThatOfTheElements() throws {
@@ -173,7 +177,8 @@ import Testing
 
     @Test func aChainPrintsShortSettings() {
         let interceptors: [any Interceptor] = [
-            .validateStatus(), .timeout(.seconds(30)), .retry(3), .retry(2, when: .status(409)),
+            .validateStatus(), .timeout(.seconds(30)), .retry(maxAttempts: 3),
+            .retry(maxAttempts: 2, when: .status(409)),
             .hedge(after: .milliseconds(300)), .limitConcurrency(32, perHost: 6), .timeout(),
             .rateLimit(100, per: Self.minute), .validateStatus(200..<300),
         ]
@@ -181,7 +186,7 @@ import Testing
         let names = rows.prefix(interceptors.count).map { $0.dropFirst(3).split(separator: "  ").first ?? "" }
         #expect(
             names == [
-                "validateStatus()", "timeout(.seconds(30))", "retry(3)", "retry(2, when: …)",
+                "validateStatus()", "timeout(.seconds(30))", "retry(maxAttempts: 3)", "retry(maxAttempts: 2, when: …)",
                 "hedge(after: .seconds(0.3))",
                 "limitConcurrency(32, perHost: 6)", "timeout()", "rateLimit", "validateStatus",
             ]
@@ -189,8 +194,8 @@ import Testing
     }
 
     @Test func aRemedyHasShortSettings() throws {
-        let finding = try #require(Self.findings([.hedge(after: Self.minute), .retry(5)]).first)
-        #expect(finding.remedy == "[.retry(5), .hedge(after: .seconds(60))]")
+        let finding = try #require(Self.findings([.hedge(after: Self.minute), .retry(maxAttempts: 5)]).first)
+        #expect(finding.remedy == "[.retry(maxAttempts: 5), .hedge(after: .seconds(60))]")
     }
 
     @Test func aBreakerOutsideAHedgeIsNoFault() {

@@ -9,7 +9,7 @@ import Testing
 @Suite(.againstHanging) struct ChainWishTests {
     static let wishes: [(HTTPContext, String, AnyInterceptor)] = [
         (.with(\.cacheMode, .reload), "cacheMode", .cache(.memory())),
-        (.with(\.latestKey, "search"), "latestKey", .latestWins()),
+        (.with(\.latestKey, "search"), "latestKey", .cancelPrevious()),
         (.with(\.deadline, Deadline(after: .seconds(5))), "deadline", .timeout()),
     ]
 

@@ -98,11 +98,11 @@ struct DocumentedChains {
     }
 
     private static let names: Set<String> = [
-        "unwrapEnvelope", "validateStatus", "latestWins", "headers", "transactionID", "tracing", "compressRequest",
+        "unwrapEnvelope", "validateStatus", "cancelPrevious", "headers", "transactionID", "tracing", "compressRequest",
         "followRedirects", "coalesce", "cache", "retry", "hedge", "rateLimit", "limitConcurrency", "circuitBreaker",
         "timeout", "waitForNetwork",
         "logging", "metrics", "intercept", "retryOnUnauthorized", "bearerAuth", "partition", "cookies", "digestAuth",
-        "basicAuth", "passwordAuth", "sign", "group", "when",
+        "basicAuth", "httpAuth", "sign", "group", "when",
     ]
 
     /// The position of the bracket that closes a text.
@@ -174,7 +174,7 @@ struct DocumentedChains {
         case "unwrapEnvelope": .unwrapEnvelope(payload: "data")
         case "validateStatus" where arguments.contains("{"): .validateStatus { _ in false }
         case "validateStatus": .validateStatus()
-        case "latestWins": .latestWins()
+        case "cancelPrevious": .cancelPrevious()
         case "headers" where arguments.contains("{"): .headers { _ in [:] }
         case "headers" where arguments.contains(#/(?i)authorization|api-?key/#): .headers(["X-API-Key": ""])
         case "headers": .headers([:])
@@ -217,7 +217,7 @@ struct DocumentedChains {
             let jar = jars[arguments] ?? CookieJar()
             jars[arguments] = jar
             return .cookies(jar)
-        case "digestAuth", "basicAuth", "passwordAuth": return .digestAuth(username: "", password: "")
+        case "digestAuth", "basicAuth", "httpAuth": return .digestAuth(username: "", password: "")
         case "sign":
             return .sign(identifiesCaller: !arguments.contains("identifiesCaller: false")) { _, _ in }
         default: return nil

@@ -16,11 +16,13 @@ import Testing
 
     @Test func anArrayMayBeginWithATypeOrAVariable() {
         let code = """
-            let x: [any Interceptor] = [MyAuth(), .retry(3)]
+            let x: [any Interceptor] = [MyAuth(), .retry(maxAttempts: 3)]
             let y = [first, .group([.timeout(.seconds(1))])]
             let z = ["key": [language, .cache(.memory())]][index], other = [1, 2], statuses = [.headers, .retry]
             """
-        let arrays = ["MyAuth(), .retry(3)", "first, .group([.timeout(.seconds(1))])", "language, .cache(.memory())"]
+        let arrays = [
+            "MyAuth(), .retry(maxAttempts: 3)", "first, .group([.timeout(.seconds(1))])", "language, .cache(.memory())",
+        ]
         #expect(DocumentedChains.arrays(in: code) == arrays)
     }
 }

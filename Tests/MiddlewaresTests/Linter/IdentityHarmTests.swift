@@ -55,11 +55,11 @@ import Testing
     @Test func theCookieOfARedirectIsNotSentToTheNextHop() async throws {
         let logIn: @Sendable (HTTPRequest) -> HTTPResponse = { request in
             guard request.url.path() == "/login" else {
-                return HTTPResponse(status: request.headerFields.contains(.cookie) ? 200 : 403, url: request.url)
+                return HTTPResponse(status: request.headers.contains(.cookie) ? 200 : 403, url: request.url)
             }
             return HTTPResponse(
                 status: 302,
-                headerFields: [.location: "/home", .setCookie: "session=1; Path=/"],
+                headers: [.location: "/home", .setCookie: "session=1; Path=/"],
                 url: request.url
             )
         }
@@ -77,11 +77,11 @@ import Testing
             guard request.url.host() == "api.example.com" else {
                 return HTTPResponse(
                     status: 307,
-                    headerFields: [.location: "https://api.example.com/users/42"],
+                    headers: [.location: "https://api.example.com/users/42"],
                     url: request.url
                 )
             }
-            return HTTPResponse(status: request.headerFields[.authorization] == "Bearer t" ? 200 : 401)
+            return HTTPResponse(status: request.headers[.authorization] == "Bearer t" ? 200 : 401)
         }
         let auth: AnyInterceptor = .bearerAuth("t", for: Origin(www)!, Origin(api)!)
         let wrong: [any Interceptor] = [auth, .followRedirects()]
@@ -96,11 +96,11 @@ import Testing
         let other = "https://other.example.com/"
         let server = Recorder { request in
             request.url.host() == "api.example.com"
-                ? HTTPResponse(status: 307, headerFields: [.location: other], url: request.url)
+                ? HTTPResponse(status: 307, headers: [.location: other], url: request.url)
                 : HTTPResponse(status: 200, url: request.url)
         }
         _ = try await InterceptorChain(interceptors, transport: server).get()
-        return server.requests.map { $0.headerFields[name] }
+        return server.requests.map { $0.headers[name] }
     }
 
     @Test func aKeyInHeadersInsideRedirectsIsSentToTheOtherHost() async throws {
@@ -129,16 +129,16 @@ import Testing
         let server = Recorder { request in
             HTTPResponse(
                 status: 200,
-                headerFields: [.cacheControl: "max-age=600", "X-Token": request.headerFields[.authorization] ?? ""],
+                headers: [.cacheControl: "max-age=600", "X-Token": request.headers[.authorization] ?? ""],
                 url: request.url
             )
         }
         let wrong: [any Interceptor] = [.partition(by: ada), cache(), .bearerAuth(ada), .bearerAuth(others)]
         let right: [any Interceptor] = [.partition(by: others), cache(), .bearerAuth(others)]
         let chain = InterceptorChain(wrong, transport: server)
-        let first = try await chain.send(HTTPRequest(url: apiURL)).headerFields["X-Token"]
+        let first = try await chain.send(HTTPRequest(url: apiURL)).headers["X-Token"]
         others.signIn(.init("bob"))
-        let second = try await chain.send(HTTPRequest(url: apiURL)).headerFields["X-Token"]
+        let second = try await chain.send(HTTPRequest(url: apiURL)).headers["X-Token"]
         #expect(first == second)
         expectFound(.credentialInsideSharing, wrong: wrong, right: right)
     }
@@ -146,11 +146,11 @@ import Testing
     @Test func aSignatureOutsideACacheNeverFindsAStoredResponse() async throws {
         let numbers = Tally()
         let sign: AnyInterceptor = .sign(origins: [apiOrigin]) { request, _ in
-            request.headerFields["X-Signature"] = "\(numbers.count())"
+            request.headers["X-Signature"] = "\(numbers.count())"
         }
         func requests(_ interceptors: [any Interceptor], _ context: HTTPContext = HTTPContext()) async throws -> Int {
             let server = Recorder { request in
-                HTTPResponse(status: 200, headerFields: [.cacheControl: "max-age=600"], url: request.url)
+                HTTPResponse(status: 200, headers: [.cacheControl: "max-age=600"], url: request.url)
             }
             let chain = InterceptorChain(interceptors, transport: server)
             for _ in 0..<2 { _ = try await chain.send(HTTPRequest(url: apiURL, context: context)) }
@@ -208,13 +208,13 @@ import Testing
     private let sign: AnyInterceptor = {
         let numbers = Tally()
         return .sign(origins: [apiOrigin]) { request, _ in
-            request.headerFields["X-Number"] = "\(numbers.count())"
-            request.headerFields["X-Signature"] = try await Self.signature(of: request)
+            request.headers["X-Number"] = "\(numbers.count())"
+            request.headers["X-Signature"] = try await Self.signature(of: request)
         }
     }()
 
     private static func signature(of request: HTTPRequest) async throws -> String {
-        let fields = request.headerFields.filter { $0.name != "X-Signature" }.map { "\($0.name.rawName)=\($0.value)" }
+        let fields = request.headers.filter { $0.name != "X-Signature" }.map { "\($0.name.rawName)=\($0.value)" }
         let body = try await request.body.collect(upTo: 1 << 20).base64EncodedString()
         return ([request.url.absoluteString, body] + fields.sorted()).joined(separator: " ")
             .replacing("\n", with: "")
@@ -225,14 +225,14 @@ import Testing
     private func server(failingFirst: Bool = false) -> Recorder {
         let (numbers, failures) = (Notes<String>(), Tally())
         return Recorder { request in
-            let number = request.headerFields["X-Number"] ?? ""
-            guard request.headerFields["X-Signature"] == (try await Self.signature(of: request)),
+            let number = request.headers["X-Number"] ?? ""
+            guard request.headers["X-Signature"] == (try await Self.signature(of: request)),
                 !numbers.all.contains(number)
             else { return HTTPResponse(status: 403) }
             numbers.add(number)
             if failingFirst, failures.count() == 1 { return HTTPResponse(status: 503) }
             if request.url.path() == "/old" {
-                return HTTPResponse(status: 308, headerFields: [.location: "/new"], url: request.url)
+                return HTTPResponse(status: 308, headers: [.location: "/new"], url: request.url)
             }
             return HTTPResponse(status: 200)
         }

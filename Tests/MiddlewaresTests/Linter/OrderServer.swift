@@ -36,9 +36,9 @@ final class OrderServer: Transport {
     /// Signs a request: its content, and all of it with a number that is used once.
     func sign(_ request: inout HTTPRequest) async throws {
         state.change { $0.number += 1 }
-        request.headerFields["X-Number"] = "\(state.value.number)"
-        request.headerFields["X-Content"] = try await Self.content(of: request)
-        request.headerFields["X-All"] = Self.all(of: request)
+        request.headers["X-Number"] = "\(state.value.number)"
+        request.headers["X-Content"] = try await Self.content(of: request)
+        request.headers["X-All"] = Self.all(of: request)
     }
 
     private static func content(of request: HTTPRequest) async throws -> String {
@@ -46,18 +46,18 @@ final class OrderServer: Transport {
     }
 
     private static func all(of request: HTTPRequest) -> String {
-        let fields = request.headerFields.filter { $0.name != "X-All" }.map {
+        let fields = request.headers.filter { $0.name != "X-All" }.map {
             "\($0.name.rawName.lowercased())=\($0.value)"
         }
         return String((fields.sorted() + [request.url.absoluteString]).joined(separator: " ").hashValue)
     }
 
     private func check(_ request: HTTPRequest) async throws {
-        guard let number = request.headerFields["X-Number"] else { return }
+        guard let number = request.headers["X-Number"] else { return }
         let content = try await Self.content(of: request)
         state.change { state in
-            if content != request.headerFields["X-Content"] { state.violations.insert(.content) }
-            if Self.all(of: request) != request.headerFields["X-All"] || !state.numbers.insert(number).inserted {
+            if content != request.headers["X-Content"] { state.violations.insert(.content) }
+            if Self.all(of: request) != request.headers["X-All"] || !state.numbers.insert(number).inserted {
                 state.violations.insert(.signature)
             }
         }
@@ -68,36 +68,36 @@ final class OrderServer: Transport {
         try await check(request)
         let path = request.url.lastPathComponent
         state.change { $0.counts[path, default: 0] += 1 }
-        var response = HTTPResponse(status: 200, headerFields: [.cacheControl: "no-store"], url: request.url)
+        var response = HTTPResponse(status: 200, headers: [.cacheControl: "no-store"], url: request.url)
         switch path {
         case "page":
-            response.headerFields[.cacheControl] = "max-age=600"
-            guard let token = request.headerFields[.authorization]?.split(separator: " ").last else {
-                response.headerFields["X-Account"] = "anyone"
+            response.headers[.cacheControl] = "max-age=600"
+            guard let token = request.headers[.authorization]?.split(separator: " ").last else {
+                response.headers["X-Account"] = "anyone"
                 return response
             }
-            response.headerFields["X-Account"] = String(token.prefix { $0 != "-" })
+            response.headers["X-Account"] = String(token.prefix { $0 != "-" })
             if token.hasSuffix("old") {
                 state.change { $0.rejections[String(token), default: 0] += 1 }
-                return HTTPResponse(status: 401, headerFields: [.cacheControl: "no-store"], url: request.url)
+                return HTTPResponse(status: 401, headers: [.cacheControl: "no-store"], url: request.url)
             }
         case "login":
             response.status = 302
-            response.headerFields[.location] = "/home"
-            response.headerFields[.setCookie] = "session=1; Path=/"
+            response.headers[.location] = "/home"
+            response.headers[.setCookie] = "session=1; Path=/"
         case "home":
-            if !request.headerFields.contains(.cookie) { response.status = 403 }
+            if !request.headers.contains(.cookie) { response.status = 403 }
         case "missing":
             response.status = 404
-            response.headerFields[.cacheControl] = "max-age=600"
+            response.headers[.cacheControl] = "max-age=600"
         case "fail": response.status = 503
         case "moved":
             response.status = 302
-            response.headerFields[.location] = "https://other.example.com/private"
+            response.headers[.location] = "https://other.example.com/private"
         case "private":
-            let isSent = request.headerFields["X-API-Key"] == "sesame" || request.headerFields.contains("X-Door")
+            let isSent = request.headers["X-API-Key"] == "sesame" || request.headers.contains("X-Door")
             if isSent { state.change { _ = $0.violations.insert(.sent) } }
-            if !request.headerFields.contains(.authorization) { response.status = 401 }
+            if !request.headers.contains(.authorization) { response.status = 401 }
         case "slow":
             state.change { $0.running += 1 }
             state.change { $0.mostRunning = max($0.mostRunning, $0.running) }

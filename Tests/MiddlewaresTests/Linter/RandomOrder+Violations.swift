@@ -106,7 +106,7 @@ extension RandomOrder {
         let isRepeated = server.rejections.contains { $0.value - (rejections[$0.key] ?? 0) > 1 }
         if has(renewal, for: origin), isRepeated { calls.add(.rejectedToken) }
         guard let response = answer else { return }
-        let owner = response.headerFields["X-Account"]
+        let owner = response.headers["X-Account"]
         if has(renewal, for: origin), response.status == 401 { calls.add(.expiry) }
         guard has(bearer, for: origin) else { return }
         if let owner, owner != "anyone", owner != account { calls.add(.leak) }

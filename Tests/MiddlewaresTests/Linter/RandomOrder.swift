@@ -178,7 +178,7 @@ struct RandomOrder {
 
         func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
             try request.identifyCaller(by: "door", as: "door")
-            if Origin(request.url) == apiOrigin { request.headerFields["X-Door"] = "open-sesame" }
+            if Origin(request.url) == apiOrigin { request.headers["X-Door"] = "open-sesame" }
             return try await next(request)
         }
     }

@@ -94,7 +94,7 @@ import Testing
             let limit: AnyInterceptor = .rateLimit(1, per: .seconds(60), time: .manual(clock))
             let cache: AnyInterceptor = .cache(.memory(), time: .manual(clock))
             let server = Recorder { request in
-                HTTPResponse(status: 200, headerFields: [.cacheControl: "max-age=600"], url: request.url)
+                HTTPResponse(status: 200, headers: [.cacheControl: "max-age=600"], url: request.url)
             }
             let chain = InterceptorChain(order(limit, cache), transport: server)
             return try await clock.run {
@@ -121,7 +121,7 @@ import Testing
         let auth: [any Interceptor] = [.retryOnUnauthorized(tokens), .bearerAuth(tokens)]
         let server = Recorder { request in
             let isOther = request.url.host() == "other.example.com"
-            return HTTPResponse(status: isOther || request.headerFields[.authorization] == "Bearer new" ? 200 : 401)
+            return HTTPResponse(status: isOther || request.headers[.authorization] == "Bearer new" ? 200 : 401)
         }
         let chain = InterceptorChain([limit] + auth, transport: server)
         let rejected = Task { try await chain.get() }
@@ -144,7 +144,7 @@ import Testing
         }
         let server = Recorder { request in
             let isOther = request.url.host() == "other.example.com"
-            return HTTPResponse(status: isOther || request.headerFields[.authorization] == "Bearer new" ? 200 : 401)
+            return HTTPResponse(status: isOther || request.headers[.authorization] == "Bearer new" ? 200 : 401)
         }
         let chain = InterceptorChain(
             [.retryOnUnauthorized(tokens), .bearerAuth(tokens), .limitConcurrency(1)],
@@ -216,7 +216,7 @@ import Testing
 @Suite(.againstHanging) struct ResponseHarmTests {
     private let moved: @Sendable (HTTPRequest) -> HTTPResponse = { request in
         request.url.path() == "/users/42"
-            ? HTTPResponse(status: 301, headerFields: [.location: "/people/42"], url: request.url)
+            ? HTTPResponse(status: 301, headers: [.location: "/people/42"], url: request.url)
             : HTTPResponse(status: 200, url: request.url)
     }
 
@@ -233,7 +233,7 @@ import Testing
     @Test func anErrorThatMayBeStoredIsNot() async throws {
         func requests(_ interceptors: [any Interceptor]) async throws -> Int {
             let server = Recorder { request in
-                HTTPResponse(status: 404, headerFields: [.cacheControl: "max-age=600"], url: request.url)
+                HTTPResponse(status: 404, headers: [.cacheControl: "max-age=600"], url: request.url)
             }
             let chain = InterceptorChain(interceptors, transport: server)
             for _ in 0..<2 { _ = try? await chain.get() }
@@ -249,10 +249,10 @@ import Testing
     @Test func aRevalidationFailsIfARangeRejectsA304InsideTheCache() async throws {
         func second(_ interceptors: [any Interceptor]) async throws -> HTTPResponse.Status {
             let server = Recorder { request in
-                let isKnown = request.headerFields.contains(.ifNoneMatch)
+                let isKnown = request.headers.contains(.ifNoneMatch)
                 return HTTPResponse(
                     status: isKnown ? 304 : 200,
-                    headerFields: [.cacheControl: "no-cache", "ETag": "\"1\""],
+                    headers: [.cacheControl: "no-cache", "ETag": "\"1\""],
                     url: request.url
                 )
             }
@@ -271,7 +271,7 @@ import Testing
         func cookies(_ order: (AnyInterceptor) -> [any Interceptor]) async throws -> Int {
             let jar = CookieJar()
             let server = Recorder { request in
-                HTTPResponse(status: 403, headerFields: [.setCookie: "csrf=1; Path=/"], url: request.url)
+                HTTPResponse(status: 403, headers: [.setCookie: "csrf=1; Path=/"], url: request.url)
             }
             _ = try? await InterceptorChain(order(.cookies(jar)), transport: server).get()
             return jar.cookies(for: apiURL).count
@@ -297,7 +297,7 @@ import Testing
         let server: @Sendable (HTTPRequest) -> HTTPResponse = { request in
             HTTPResponse(
                 status: 200,
-                headerFields: [.cacheControl: "max-age=600", .contentType: "application/json"],
+                headers: [.cacheControl: "max-age=600", .contentType: "application/json"],
                 body: HTTPBody(#"{"success":true,"data":[1]}"#),
                 url: request.url
             )
@@ -325,7 +325,7 @@ import Testing
         let (outer, inner) = (MemoryCacheStore(), MemoryCacheStore())
         func sends(_ interceptors: [any Interceptor]) async throws -> Int {
             let server = Recorder { request in
-                HTTPResponse(status: 200, headerFields: [.cacheControl: "max-age=600"], url: request.url)
+                HTTPResponse(status: 200, headers: [.cacheControl: "max-age=600"], url: request.url)
             }
             let chain = InterceptorChain(interceptors, transport: server)
             _ = try await chain.get()
@@ -342,8 +342,8 @@ import Testing
         func sends(_ interceptors: [any Interceptor]) async throws -> Int {
             let server = Recorder { request in
                 request.url.path == "/new"
-                    ? HTTPResponse(status: 200, headerFields: [.cacheControl: "max-age=600"], url: request.url)
-                    : HTTPResponse(status: 302, headerFields: [.location: "/new"], url: request.url)
+                    ? HTTPResponse(status: 200, headers: [.cacheControl: "max-age=600"], url: request.url)
+                    : HTTPResponse(status: 302, headers: [.location: "/new"], url: request.url)
             }
             let chain = InterceptorChain(interceptors, transport: server)
             for _ in 0..<3 { _ = try await chain.get() }

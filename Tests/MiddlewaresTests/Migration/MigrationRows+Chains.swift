@@ -9,7 +9,7 @@ import Testing
 extension MigrationRows {
     private struct Language: Interceptor {
         func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-            request.headerFields[.acceptLanguage] = "de"
+            request.headers[.acceptLanguage] = "de"
             return try await next(request)
         }
     }
@@ -31,13 +31,13 @@ extension MigrationRows {
 
     private static let interceptor: Check = { () async throws in
         let requests = try await sent([Language()]) { _ = try await $0.get("/", as: User.self) }
-        #expect(requests.first?.headerFields[.acceptLanguage] == "de")
+        #expect(requests.first?.headers[.acceptLanguage] == "de")
     }
 
     private static let group: Check = { () async throws in
         let requests = try await sent([.group([Language(), .headers(["X-A": "1"])])]) { try await $0.get("/") }
-        #expect(requests.first?.headerFields[.acceptLanguage] == "de")
-        #expect(requests.first?.headerFields["X-A"] == "1")
+        #expect(requests.first?.headers[.acceptLanguage] == "de")
+        #expect(requests.first?.headers["X-A"] == "1")
     }
 
     private static let retry: Check = { () async throws in
@@ -64,14 +64,14 @@ extension MigrationRows {
             [.retryOnUnauthorized(tokens), .bearerAuth(tokens)],
             [.status(401), .status(204), ada]
         ) { _ = try await $0.get("/users/42", as: User.self) }
-        #expect(requests.map { $0.headerFields[.authorization] } == ["Bearer old", nil, "Bearer new"])
+        #expect(requests.map { $0.headers[.authorization] } == ["Bearer old", nil, "Bearer new"])
     }
 
     private static let token: Check = { () async throws in
         let auths: [AnyInterceptor] = [.bearerAuth { "t1" }, .bearerAuth(TokenStore(.init("t1")) { _ in .init("t2") })]
         for auth in auths {
             let requests = try await sent([auth]) { _ = try await $0.get("/", as: User.self) }
-            #expect(requests.first?.headerFields[.authorization] == "Bearer t1")
+            #expect(requests.first?.headers[.authorization] == "Bearer t1")
         }
     }
 
@@ -87,27 +87,27 @@ extension MigrationRows {
             ],
             [.status(401), ada]
         ) { _ = try await $0.get("/", as: User.self) }
-        #expect(requests.map { $0.headerFields[.authorization] } == ["Bearer old", "Bearer new"])
+        #expect(requests.map { $0.headers[.authorization] } == ["Bearer old", "Bearer new"])
         #expect(logIns.value == 1)
     }
 
     private static let password: Check = { () async throws in
-        let auth: AnyInterceptor = .passwordAuth { _, _ in PasswordCredential(username: "ada", password: "x") }
+        let auth: AnyInterceptor = .httpAuth { _, _ in PasswordCredential(username: "ada", password: "x") }
         let challenge = StubAnswer.status(401, headers: [.wwwAuthenticate: "Basic realm=\"a\""])
         let requests = try await sent([auth], [challenge, ada]) { _ = try await $0.get("/", as: User.self) }
-        #expect(requests.last?.headerFields[.authorization] == "Basic YWRhOng=")
+        #expect(requests.last?.headers[.authorization] == "Basic YWRhOng=")
     }
 
     private static let signature: Check = { () async throws in
         let requests = try await sent(
             [
                 .sign { request, _ in
-                    request.headerFields["X-Signature"] = "s"
+                    request.headers["X-Signature"] = "s"
                     request.url.append(queryItems: [URLQueryItem(name: "sig", value: "s")])
                 }
             ]
         ) { _ = try await $0.get("/", as: User.self) }
-        #expect(requests.first?.headerFields["X-Signature"] == "s")
+        #expect(requests.first?.headers["X-Signature"] == "s")
         #expect(requests.first?.url.query() == "sig=s")
     }
 
@@ -118,7 +118,7 @@ extension MigrationRows {
             try await sent([.cookies(jar)], [.status(204, headers: setting)]) { try await $0.get("/") }
             await jar.waitUntilPersisted()
             let requests = try await sent([.cookies(CookieJar(file: file))]) { try await $0.get("/") }
-            #expect(requests.first?.headerFields[.cookie] == "a=1")
+            #expect(requests.first?.headers[.cookie] == "a=1")
         }
     }
 
@@ -136,7 +136,7 @@ extension MigrationRows {
     }
 
     private static let storedByChoice: Check = { () async throws in
-        let cache: AnyInterceptor = .cache(.memory(), stores: { $0.headerFields["X-Private"] == nil })
+        let cache: AnyInterceptor = .cache(.memory(), stores: { $0.headers["X-Private"] == nil })
         let kept: HTTPFields = [.cacheControl: "max-age=60", "X-Private": "1"]
         let requests = try await sent([cache], [fresh(kept), fresh()]) { (api) async throws in
             for _ in 0..<3 { _ = try await api.get("/", as: User.self) }
@@ -151,7 +151,7 @@ extension MigrationRows {
             let requests = try await sent([.cache(.disk(at: folder))], answers) { (api) async throws in
                 for _ in 0..<2 { #expect(try await api.get("/", as: User.self) == User()) }
             }
-            #expect(requests.last?.headerFields[.ifNoneMatch] == "\"1\"")
+            #expect(requests.last?.headers[.ifNoneMatch] == "\"1\"")
         }
     }
 
@@ -212,7 +212,7 @@ extension MigrationRows {
     private static let waiting: Check = { () async throws in
         let (clock, network) = (ManualClock(), NetworkPathMonitor(.unsatisfied))
         let wait: AnyInterceptor = .waitForNetwork(upTo: .seconds(5), monitor: network, time: .manual(clock))
-        let api = client([.retry(3, time: .manual(clock)), wait], .stub(ada))
+        let api = client([.retry(maxAttempts: 3, time: .manual(clock)), wait], .stub(ada))
         #expect(try await clock.run { try await api.get("/", as: User.self) } == User())
         #expect(clock.now.elapsed == .seconds(5))
     }

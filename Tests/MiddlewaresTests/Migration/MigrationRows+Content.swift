@@ -24,32 +24,32 @@ extension MigrationRows {
     }
 
     private static let form: Check = { () async throws in
-        let requests = try await sent { _ = try await $0.post("/", content: .form(["name": "Ada L"]), as: User.self) }
+        let requests = try await sent { _ = try await $0.post("/", body: .form(["name": "Ada L"]), as: User.self) }
         #expect(try await text(requests.first) == "name=Ada%20L")
-        #expect(requests.first?.headerFields.mediaType == "application/x-www-form-urlencoded")
+        #expect(requests.first?.headers.mediaType == "application/x-www-form-urlencoded")
     }
 
     private static let json: Check = { () async throws in
-        let requests = try await sent { _ = try await $0.post("/", content: .json(["name": "Ada"]), as: User.self) }
+        let requests = try await sent { _ = try await $0.post("/", body: .json(["name": "Ada"]), as: User.self) }
         #expect(try await text(requests.first) == #"{"name":"Ada"}"#)
     }
 
     private static let encoded: Check = { () async throws in
-        let requests = try await sent { _ = try await $0.post("/", content: .encoded(["Ada"]), as: User.self) }
+        let requests = try await sent { _ = try await $0.post("/", body: .encoded(["Ada"]), as: User.self) }
         #expect(try await text(requests.first) == #"["Ada"]"#)
-        #expect(requests.first?.headerFields.mediaType == "application/json")
+        #expect(requests.first?.headers.mediaType == "application/json")
     }
 
     private static let raw: Check = { () async throws in
-        let photo = RequestContent.raw(Data("jpeg".utf8), type: "image/jpeg")
-        let requests = try await sent { _ = try await $0.put("/photo", content: photo, as: User.self) }
+        let photo = RequestBody.data(Data("jpeg".utf8), type: "image/jpeg")
+        let requests = try await sent { _ = try await $0.put("/photo", body: photo, as: User.self) }
         #expect(try await text(requests.first) == "jpeg")
-        #expect(requests.first?.headerFields[.contentType] == "image/jpeg")
+        #expect(requests.first?.headers[.contentType] == "image/jpeg")
     }
 
     private static let multipart: Check = { () async throws in
-        let form = try RequestContent.multipart([.text(name: "title", "Ada")])
-        let requests = try await sent { _ = try await $0.post("/photos", content: form, as: User.self) }
+        let form = try RequestBody.multipart([.text(name: "title", "Ada")])
+        let requests = try await sent { _ = try await $0.post("/photos", body: form, as: User.self) }
         #expect(try await text(requests.first).contains("name=\"title\"\r\n\r\nAda\r\n"))
     }
 
@@ -69,7 +69,7 @@ extension MigrationRows {
         try await raw()
         try await withFile { file in
             try Data("from a file".utf8).write(to: file)
-            let requests = try await sent { try await $0.put("/text", content: .file(at: file)) }
+            let requests = try await sent { try await $0.put("/text", body: .file(at: file)) }
             #expect(try await text(requests.first) == "from a file")
         }
     }
@@ -87,7 +87,7 @@ extension MigrationRows {
             let version: HTTPFields = [.eTag: "\"1\"", .acceptRanges: "bytes"]
             stub.on(.get, "/v1/film") { request in
                 var fields = version
-                guard request.headerFields[.range] == "bytes=2-" else {
+                guard request.headers[.range] == "bytes=2-" else {
                     fields[.contentLength] = "4"
                     return .stream(
                         [Data("fi".utf8)],
@@ -132,8 +132,8 @@ extension MigrationRows {
     }
 
     private static let compressed: Check = { () async throws in
-        let long = RequestContent.raw(Data(repeating: 65, count: 100_000), type: "text/plain")
-        let requests = try await sent([.compressRequest()]) { try await $0.post("/log", content: long) }
-        #expect(requests.first?.headerFields[.contentEncoding] == "gzip")
+        let long = RequestBody.data(Data(repeating: 65, count: 100_000), type: "text/plain")
+        let requests = try await sent([.compressRequest()]) { try await $0.post("/log", body: long) }
+        #expect(requests.first?.headers[.contentEncoding] == "gzip")
     }
 }

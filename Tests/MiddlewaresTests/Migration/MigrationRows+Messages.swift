@@ -31,7 +31,7 @@ extension MigrationRows {
             #expect(try await api.call(UserByID(id: 42), as: User.self) == User())
         }
         #expect(requests.first?.url.absoluteString == "https://api.example.com/v1/users/42")
-        #expect(requests.first?.headerFields["X-Key"] == "k")
+        #expect(requests.first?.headers["X-Key"] == "k")
     }
 
     private static let aClient: Check = { () async throws in
@@ -50,9 +50,9 @@ extension MigrationRows {
 
     private static let messagesAsValues: Check = { () async throws in
         let response = try await client([], .stub(.status(204, headers: ["X-Of": "stub"])))
-            .send(HTTPRequest(url: base, headerFields: ["X-Of": "request"]))
+            .send(HTTPRequest(url: base, headers: ["X-Of": "request"]))
         #expect(response.status == 204)
-        #expect(response.headerFields["x-of"] == "stub")
+        #expect(response.headers["x-of"] == "stub")
     }
 
     private static let value: Check = { () async throws in
@@ -94,7 +94,7 @@ extension MigrationRows {
 
     private static let fields: Check = { () async throws in
         let requests = try await sent([.headers(["X-Client": "ios"])]) { _ = try await $0.get("/", as: User.self) }
-        #expect(requests.first?.headerFields["X-Client"] == "ios")
+        #expect(requests.first?.headers["X-Client"] == "ios")
         try await endpoint()
     }
 

@@ -34,7 +34,7 @@ extension MigrationRows {
         let requests = try await sent(interceptors) { _ = try await $0.get("/users/42", as: User.self) }
         #expect(events.all == ["began", "ended"])
         #expect(lines.all.contains { $0.contains("/users/42") })
-        #expect(requests.first?.headerFields["traceparent"] != nil)
+        #expect(requests.first?.headers["traceparent"] != nil)
     }
 
     private static let curl: Check = { () async throws in

@@ -22,11 +22,11 @@ struct BodiesAndOriginsTests {
             ),
             (
                 "basicAuth", [.basicAuth(username: "ada", password: "x", origins: origins)],
-                HTTPResponse(status: 401, headerFields: [.wwwAuthenticate: #"Basic realm="r""#])
+                HTTPResponse(status: 401, headers: [.wwwAuthenticate: #"Basic realm="r""#])
             ),
             (
                 "all of them", [.followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry()],
-                HTTPResponse(status: 503, headerFields: [.retryAfter: "0"])
+                HTTPResponse(status: 503, headers: [.retryAfter: "0"])
             ),
         ]
     }()
@@ -60,7 +60,7 @@ struct BodiesAndOriginsTests {
         }
         let chain = InterceptorChain(
             [
-                .latestWins(), .validateStatus(), .transactionID(), .tracing(),
+                .cancelPrevious(), .validateStatus(), .transactionID(), .tracing(),
                 .timeout(.seconds(1), time: .manual(clock)),
                 .followRedirects(),
                 .retryOnUnauthorized(tokens), .bearerAuth(tokens),
@@ -69,7 +69,7 @@ struct BodiesAndOriginsTests {
                 .hedge(after: .zero, time: .manual(clock)),
                 .rateLimit(1, per: .seconds(1), time: .manual(clock)), .limitConcurrency(1),
                 .circuitBreaker(time: .manual(clock)),
-                .sign(origins: Self.origins) { request, _ in request.headerFields["Signature"] = "s" },
+                .sign(origins: Self.origins) { request, _ in request.headers["Signature"] = "s" },
                 .metrics(time: .manual(clock)) { _ in }, .logging(.body, to: LogSink { _ in }),
             ],
             transport: transport
@@ -88,7 +88,7 @@ struct BodiesAndOriginsTests {
         let transport = Recorder { request in
             let host = try #require(request.url.host())
             var response = hops[request.url.absoluteString].map { redirect(307, $0) } ?? HTTPResponse(status: 200)
-            response.headerFields.append(.setCookie, "sid=\(host); Path=/; Secure")
+            response.headers.append(.setCookie, "sid=\(host); Path=/; Secure")
             response.url = request.url
             return response
         }
@@ -96,15 +96,15 @@ struct BodiesAndOriginsTests {
         let chain = InterceptorChain(
             [
                 .followRedirects(allowsDowngrade: true), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .cookies(),
-                .sign(origins: Self.origins) { request, _ in request.headerFields["Signature"] = "signed" },
+                .sign(origins: Self.origins) { request, _ in request.headers["Signature"] = "signed" },
             ],
             transport: transport
         )
         let request = HTTPRequest(method: .post, url: try url("https://api.example.com/1"), body: "x")
         #expect(try await chain.send(request).status == 200)
         let sent = transport.requests
-        #expect(sent.map { $0.headerFields[.authorization] } == ["Bearer new", nil, "Bearer new", nil])
-        #expect(sent.map { $0.headerFields["Signature"] } == ["signed", nil, "signed", nil])
-        #expect(sent.map { $0.headerFields[.cookie] } == [nil, nil, "sid=api.example.com", nil])
+        #expect(sent.map { $0.headers[.authorization] } == ["Bearer new", nil, "Bearer new", nil])
+        #expect(sent.map { $0.headers["Signature"] } == ["signed", nil, "signed", nil])
+        #expect(sent.map { $0.headers[.cookie] } == [nil, nil, "sid=api.example.com", nil])
     }
 }

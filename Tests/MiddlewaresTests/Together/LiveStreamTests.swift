@@ -74,8 +74,8 @@ import Testing
         #expect(
             stub.requests.map { $0.url.host() } == ["api.example.com", "b.example", "api.example.com", "b.example"]
         )
-        #expect(stub.requests.map { $0.headerFields["Last-Event-ID"] } == [nil, nil, "7", "7"])
-        #expect(stub.requests.allSatisfy { $0.headerFields[.accept] == "text/event-stream" && $0.method == .get })
+        #expect(stub.requests.map { $0.headers["Last-Event-ID"] } == [nil, nil, "7", "7"])
+        #expect(stub.requests.allSatisfy { $0.headers[.accept] == "text/event-stream" && $0.method == .get })
         #expect(stub.openBodies == 0)
     }
 
@@ -103,7 +103,7 @@ import Testing
         _ = try await client.send(HTTPRequest(url: apiURL.appending(path: "stream")))
         var events = client.events("/stream", headers: headers).makeAsyncIterator()
         #expect(try await events.next()?.data == "new")
-        #expect(stub.requests.last?.headerFields[.ifNoneMatch] == nil)
+        #expect(stub.requests.last?.headers[.ifNoneMatch] == nil)
     }
 
     @Test func aCacheDoesNotReplaceTheFailureOfALiveStream() async throws {
@@ -138,7 +138,7 @@ import Testing
             .answer { request in
                 let fields: HTTPFields = [.contentType: "text/event-stream"]
                 let body = HTTPBody.oneShot(Chunks([":\n"], reads: reads))
-                return HTTPResponse(status: 500, headerFields: fields, body: body, url: request.url)
+                return HTTPResponse(status: 500, headers: fields, body: body, url: request.url)
             }
         )
         var events = client([.validateStatus()]).events("/stream", idleLimit: nil).makeAsyncIterator()
@@ -213,8 +213,8 @@ import Testing
             return count
         }
         #expect(count == 2)
-        let authorizations = stub.requests.map { $0.headerFields[.authorization] }
+        let authorizations = stub.requests.map { $0.headers[.authorization] }
         #expect(authorizations == ["Bearer old", "Bearer new", "Bearer new"])
-        #expect(stub.requests.last?.headerFields["Last-Event-ID"] == "1")
+        #expect(stub.requests.last?.headers["Last-Event-ID"] == "1")
     }
 }

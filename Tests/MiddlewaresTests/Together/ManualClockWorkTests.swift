@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func clockWaitsForTheLatestCall() async throws {
-        try await run({ [.latestWins(time: $0)] }) { chain in
+        try await run({ [.cancelPrevious(time: $0)] }) { chain in
             [try await chain.send(HTTPRequest(url: apiURL, context: .with(\.latestKey, "search"))).status]
         }
     }
@@ -90,7 +90,7 @@ import Testing
             let tally = Tally()
             let transport = Recorder { request in
                 await Self.work()
-                return HTTPResponse(status: 200, headerFields: fields, body: HTTPBody("\(tally.count())"))
+                return HTTPResponse(status: 200, headers: fields, body: HTTPBody("\(tally.count())"))
             }
             let clock = ManualClock()
             let chain = InterceptorChain([.cache(.memory(), time: .manual(clock))], transport: transport)

@@ -17,7 +17,7 @@ struct RefreshTogetherTests {
         return Recorder { [tokenURL] request in
             if request.url == tokenURL { return HTTPResponse(status: 200) }
             if tally.count() % everySo == 0 { return HTTPResponse(status: 503) }
-            return HTTPResponse(status: request.headerFields[.authorization] == "Bearer new" ? 200 : 401)
+            return HTTPResponse(status: request.headers[.authorization] == "Bearer new" ? 200 : 401)
         }
     }
 

@@ -51,7 +51,7 @@ import Testing
         let call = Task { [request = request(mode)] in
             let response = try await chain.send(request)
             let isKnown = response.context.trailers?.fields != nil
-            #expect(!isKnown || response.body.bytes != nil, "The trailers of a stream came before its content.")
+            #expect(!isKnown || response.body.data != nil, "The trailers of a stream came before its content.")
             _ = try await response.body.collect(upTo: 1 << 20)
             return try response.trailers
         }
@@ -106,7 +106,7 @@ import Testing
             .stream([Data("ok".utf8)], trailers: ["X-A": "last"])
         )
         let clock = ManualClock()
-        let chain = InterceptorChain([.retry(3, time: .manual(clock))], transport: stub)
+        let chain = InterceptorChain([.retry(maxAttempts: 3, time: .manual(clock))], transport: stub)
         let call = Task { [request = request()] in try await chain.send(request) }
         await clock.sleepers(1)
         clock.advance(by: .seconds(60))
@@ -148,7 +148,10 @@ import Testing
             .text("ok").preceded(byInterim: 103)
         )
         let clock = ManualClock()
-        let chain = InterceptorChain([.followRedirects(), .retry(3, time: .manual(clock))], transport: stub)
+        let chain = InterceptorChain(
+            [.followRedirects(), .retry(maxAttempts: 3, time: .manual(clock))],
+            transport: stub
+        )
         var request = request()
         let told = told(&request)
         let call = Task { [request] in try await chain.send(request) }

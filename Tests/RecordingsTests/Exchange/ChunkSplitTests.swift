@@ -10,7 +10,7 @@ import Testing
     private func redacted(_ chunks: [String]) -> [String] {
         let response = RecordedExchange.Response(
             status: 200,
-            headerFields: [.contentType: "text/event-stream"],
+            headers: [.contentType: "text/event-stream"],
             chunks: chunks.map { StubAnswer.Chunk(Data($0.utf8)) },
             isStream: true
         )
@@ -35,6 +35,12 @@ import Testing
         let alone = events.flatMap { redacted([$0]) }
         #expect(!alone.joined().contains("hush"))
         #expect(redacted(events) == alone)
+    }
+
+    @Test func anEventThatIsWholeIsNotHeldBackByALongSecretBehindIt() {
+        let secret = #"data: {"token":"\#(String(repeating: "x", count: 90))"}"# + "\n\n"
+        let result = redacted(["data: a\n\n" + secret.prefix(20), String(secret.dropFirst(20)), "data: b\n\n"])
+        #expect(result[0].hasPrefix("data: a\n\n") && result[2] == "data: b\n\n", "\(result)")
     }
 
     @Test func anEscapeWithinALineLeavesTheOtherLinesAlone() {

@@ -48,7 +48,7 @@ import Testing
             request: .init(method: .get, url: "https://a.example/"),
             response: .init(
                 status: 200,
-                headerFields: [.contentType: "text/event-stream"],
+                headers: [.contentType: "text/event-stream"],
                 chunks: text.enumerated().map { .init(Data($1.utf8), after: .seconds($0)) },
                 isStream: true
             )
@@ -85,10 +85,10 @@ import Testing
             request: .init(
                 method: .put,
                 url: "https://a.example/ada?q=ada",
-                headerFields: ["X-A": "ada"],
+                headers: ["X-A": "ada"],
                 body: Data("ada".utf8)
             ),
-            response: .init(status: 200, headerFields: [.eTag: "ada"], chunks: [.init(Data("[\"ada\"]".utf8))]),
+            response: .init(status: 200, headers: [.eTag: "ada"], chunks: [.init(Data("[\"ada\"]".utf8))]),
             failure: .init(code: "truncated", message: "ada")
         )
         let redacted = redaction.redacted(exchange)
@@ -131,7 +131,7 @@ import Testing
         )
         exchange.response = RecordedExchange.Response(
             status: 200,
-            headerFields: [.contentType: "application/json"],
+            headers: [.contentType: "application/json"],
             chunks: [StubAnswer.Chunk(Data(text.utf8))],
             isStream: true
         )
@@ -173,30 +173,30 @@ import Testing
         }
         let start = RecordedExchange.Request(method: .get, url: "https://a.example/login?state=7")
         let callback = "https://a.example/callback?code=c0de1&state=7"
-        let redirect = recorded(start, .init(status: 302, headerFields: [.location: callback]))
+        let redirect = recorded(start, .init(status: 302, headers: [.location: callback]))
         let login = RecordedExchange.Request(method: .get, url: callback)
         let token = recorded(
             login,
-            .init(status: 200, headerFields: json, chunks: [.init(Data(#"{"access_token":"t0k3n"}"#.utf8))])
+            .init(status: 200, headers: json, chunks: [.init(Data(#"{"access_token":"t0k3n"}"#.utf8))])
         )
         let tokens = RecordedExchange.Request(
             method: .post,
             url: "https://a.example/me",
-            headerFields: [.authorization: "Bearer t0k3n"],
+            headers: [.authorization: "Bearer t0k3n"],
             body: Data("access_token=t0k3n&page=1".utf8)
         )
-        let me = recorded(tokens, .init(status: 200, headerFields: json, chunks: [.init(Data(#"{"id":1}"#.utf8))]))
+        let me = recorded(tokens, .init(status: 200, headers: json, chunks: [.init(Data(#"{"id":1}"#.utf8))]))
         let matching: RequestMatching = [.method, .origin, .path, .query, .body, .fields([.authorization])]
 
         // The client plays: it follows the recorded location, and sends the recorded token.
-        let location = try #require(redirect.response?.headerFields[.location])
+        let location = try #require(redirect.response?.headers[.location])
         #expect(location == "https://a.example/callback?code=REDACTED&state=7")
         let followed = HTTPRequest(url: try #require(URL(string: location)))
         #expect(matching.key(of: .init(followed), redaction) == matching.key(of: token.request, redaction))
         let answer = try JSONDecoder().decode([String: String].self, from: try #require(token.response?.content))
         let access = try #require(answer["access_token"])
         var next = HTTPRequest(method: .post, url: try #require(URL(string: "https://a.example/me")))
-        next.headerFields[.authorization] = "Bearer \(access)"
+        next.headers[.authorization] = "Bearer \(access)"
         next.body = HTTPBody("access_token=\(access)&page=1")
         #expect(matching.key(of: .init(next), redaction) == matching.key(of: me.request, redaction))
         // A client with a real token, too.

@@ -25,8 +25,8 @@ import Testing
         }
         return RecordedExchange(
             startedAt: Date(timeIntervalSince1970: 1_772_359_200),
-            request: .init(method: .post, url: planted.url, headerFields: fields, body: body),
-            response: .init(status: 200, headerFields: responseFields, chunks: chunks, isStream: chunkSize != nil),
+            request: .init(method: .post, url: planted.url, headers: fields, body: body),
+            response: .init(status: 200, headers: responseFields, chunks: chunks, isStream: chunkSize != nil),
             failure: .init(code: "truncated", message: "It failed for \(planted.url) token=\(secret)")
         )
     }
@@ -44,7 +44,7 @@ import Testing
             let read = try HARArchive.decode(Data(text.utf8))
             #expect(read[0].response?.chunks.count == exchange.response?.chunks.count)
             let content = try #require(read[0].response?.content)
-            #expect(read[0].response?.headerFields[.contentLength] == String(content.count))
+            #expect(read[0].response?.headers[.contentLength] == String(content.count))
             #expect(read[0].request.body?.range(of: Data(Self.secret.utf8)) == nil)
             #expect(content.range(of: Data(Self.secret.utf8)) == nil)
         }
@@ -109,12 +109,12 @@ import Testing
             request: .init(
                 method: .post,
                 url: "https://a.example/",
-                headerFields: [.contentEncoding: "gzip"],
+                headers: [.contentEncoding: "gzip"],
                 body: gzip
             ),
             response: .init(
                 status: 200,
-                headerFields: [
+                headers: [
                     .contentEncoding: "gzip", .contentLength: String(gzip.count), "Content-Digest": "sha-256=:x:",
                 ],
                 chunks: [.init(gzip)]
@@ -123,9 +123,9 @@ import Testing
         let redacted = ExchangeRedaction.standard.redacted(exchange)
         let json = Data(#"{"password":"REDACTED","id":7}"#.utf8)
         #expect(redacted.request.body == json)
-        #expect(redacted.request.headerFields.isEmpty)
+        #expect(redacted.request.headers.isEmpty)
         #expect(redacted.response?.content == json)
-        #expect(redacted.response?.headerFields == [.contentLength: String(json.count)])
+        #expect(redacted.response?.headers == [.contentLength: String(json.count)])
         let matching = RequestMatching.standard
         #expect(matching.key(of: exchange.request, .standard) == matching.key(of: redacted.request, .standard))
     }
@@ -138,10 +138,10 @@ import Testing
             request: .init(
                 method: .post,
                 url: "https://a.example/",
-                headerFields: [.contentEncoding: coding],
+                headers: [.contentEncoding: coding],
                 body: content
             ),
-            response: .init(status: 200, headerFields: [.contentEncoding: coding], chunks: [.init(content)])
+            response: .init(status: 200, headers: [.contentEncoding: coding], chunks: [.init(content)])
         )
         let redacted = ExchangeRedaction.standard.redacted(exchange)
         #expect(redacted.request.body == nil && redacted.request.omission != nil)
@@ -174,7 +174,7 @@ import Testing
             return .init(
                 method: .post,
                 url: "https://a.example/",
-                headerFields: [.contentType: type],
+                headers: [.contentType: type],
                 body: form(boundary)
             )
         }

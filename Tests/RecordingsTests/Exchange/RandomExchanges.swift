@@ -18,7 +18,7 @@ struct RandomExchanges {
             request: .init(
                 method: random.oneOf([.get, .post, .put, .delete, .head, .patch, "PURGE", "m-search"]),
                 url: url(),
-                headerFields: fields(),
+                headers: fields(),
                 body: chance(10) ? nil : content()
             )
         )
@@ -35,7 +35,7 @@ struct RandomExchanges {
     private mutating func response() -> RecordedExchange.Response {
         let code =
             chance(30) ? Int.random(in: 200...599, using: &random) : random.oneOf([200, 201, 204, 304, 301, 404])
-        var response = RecordedExchange.Response(status: .init(code: code) ?? 200, headerFields: fields())
+        var response = RecordedExchange.Response(status: .init(code: code) ?? 200, headers: fields())
         if chance(5) {
             response.omission = text()
         } else if chance(30) {
@@ -47,10 +47,10 @@ struct RandomExchanges {
             if !content.isEmpty { response.chunks = [StubAnswer.Chunk(content)] }
         }
         if chance(50) { response.trailers = chance(50) ? fields() : [:] }
-        if chance(90) { response.headerFields.remove(.contentEncoding) }
+        if chance(90) { response.headers.remove(.contentEncoding) }
         // The reader corrects any other length.
-        if response.headerFields.contains(.contentLength) {
-            response.headerFields[.contentLength] = String(response.content.count)
+        if response.headers.contains(.contentLength) {
+            response.headers[.contentLength] = String(response.content.count)
         }
         return response
     }

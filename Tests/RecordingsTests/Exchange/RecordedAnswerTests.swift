@@ -18,7 +18,7 @@ import Testing
             request: .init(method: .get, url: "https://a.example/"),
             response: .init(
                 status: 203,
-                headerFields: fields,
+                headers: fields,
                 chunks: chunks.map { .init(Data($0.utf8), after: isStream ? .seconds(1) : .zero) },
                 isStream: isStream
             )
@@ -48,14 +48,14 @@ import Testing
     ])
     func datesMoveByTheAgeOfTheRecording(_ name: String, _ value: String, _ expected: String) {
         let answer = exchange([.init(stringLiteral: name): value]).answer(now: day)
-        #expect(answer.headerFields == [.init(stringLiteral: name): expected])
+        #expect(answer.headers == [.init(stringLiteral: name): expected])
     }
 
     // As numbers, because Foundation can't print a date that is no number.
     @Test(arguments: [-1e300, 1e300, .infinity, .nan, 0]) func anyTimeOfPlayingIsAllowed(_ seconds: Double) {
         let now = Date(timeIntervalSince1970: seconds)
         let answer = exchange([.date: "Sun, 01 Mar 2026 10:00:00 GMT"]).answer(now: now)
-        #expect(answer.headerFields[.date]?.hasSuffix("GMT") == true)
+        #expect(answer.headers[.date]?.hasSuffix("GMT") == true)
     }
 
     @Test func aContentInMemoryIsABody() async throws {
@@ -64,7 +64,7 @@ import Testing
             Issue.record("\(answer)")
             return
         }
-        #expect(body.bytes == Data("abc".utf8))
+        #expect(body.data == Data("abc".utf8))
         #expect(answer.status == 203 && answer.delay == .zero)
         #expect(exchange().answer(now: day, delays: true).delay == .seconds(2))
     }
@@ -110,8 +110,8 @@ import Testing
         for days in [0, 1, 400] {
             let now = Self.recorded.addingTimeInterval(Double(days) * 86_400)
             let answer = exchange(fields).answer(now: now)
-            #expect(answer.headerFields[.age] == "10")
-            let dates = [HTTPField.Name.date, .expires].compactMap { answer.headerFields[$0] }.compactMap(Self.date)
+            #expect(answer.headers[.age] == "10")
+            let dates = [HTTPField.Name.date, .expires].compactMap { answer.headers[$0] }.compactMap(Self.date)
             #expect(dates.map { Int($0.timeIntervalSince(now).rounded()) } == [-10, 3_590])
         }
     }

@@ -43,7 +43,7 @@ import Testing
             let request = RecordedExchange.Request(
                 method: .post,
                 url: "https://a.example/",
-                headerFields: [.contentType: "application/json"],
+                headers: [.contentType: "application/json"],
                 body: Data(body.utf8)
             )
             return RequestMatching.standard.key(of: request, redaction)
@@ -71,15 +71,15 @@ import Testing
         _ = try await first.send(request, over: server)
         #expect(try first.finish() == ["token": 2])
         let played = try await recording(.none).send(request, over: NoServer())
-        #expect(played.headerFields[.link] == "<https://a.example/2?token=REDACTED>; rel=\"next\"")
-        #expect(played.headerFields[.location] == "/b?token=REDACTED&c=1")
-        #expect(played.body.bytes == Data("<token>hush</token>".utf8))
+        #expect(played.headers[.link] == "<https://a.example/2?token=REDACTED>; rel=\"next\"")
+        #expect(played.headers[.location] == "/b?token=REDACTED&c=1")
+        #expect(played.body.data == Data("<token>hush</token>".utf8))
     }
 
     /// An element may declare any field as its credential.
     @Test func aFieldThatAnElementDeclaresIsReplaced() async throws {
         let door: AnyInterceptor = .intercept("door", placement: [.addsCredentials(in: "X-Door")]) { request, next in
-            request.headerFields["X-Door"] = "hush"
+            request.headers["X-Door"] = "hush"
             return try await next(request)
         }
         let tape = try TapeFile()
@@ -95,7 +95,7 @@ import Testing
                 environment: [:]
             )
             let chain = InterceptorChain([door], transport: RecordedTransport(recording: recording, base: server))
-            let request = HTTPRequest(url: try tapeURL("/a"), headerFields: [.authorization: "hush"])
+            let request = HTTPRequest(url: try tapeURL("/a"), headers: [.authorization: "hush"])
             #expect(try await chain.send(request).status == 204)
             return recording
         }

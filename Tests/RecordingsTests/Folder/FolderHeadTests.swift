@@ -11,7 +11,7 @@ import Testing
         let fields = HTTPFields([
             HTTPField(unchecked: "X-A", value), HTTPField(unchecked: "X-A", value), HTTPField(unchecked: "#", value),
         ])
-        let head = FolderHead(status: 404, headerFields: fields)
+        let head = FolderHead(status: 404, headers: fields)
         #expect(try FolderHead(head.data(comment: "GET \u{85}\u{2028}\n")) == head)
     }
 
@@ -23,7 +23,7 @@ import Testing
             try FolderHead(bytes)
         }
         let fine = Data(text.joined(separator: end).replacing("\u{B}", with: "").utf8)
-        #expect(try FolderHead(fine) == FolderHead(status: 201, headerFields: ["X-A": "12", "X-B": "2"]))
+        #expect(try FolderHead(fine) == FolderHead(status: 201, headers: ["X-A": "12", "X-B": "2"]))
     }
 
     @Test func otherTextThanUTF8IsRefused() throws {
@@ -40,7 +40,7 @@ import Testing
         let folder = TemporaryFolder.absent()
         let chain = InterceptorChain([.record(to: folder.url)], transport: PlatformTransport())
         let sent = HTTPRequest(url: server.url.appending(path: "a"))
-        #expect(try await chain.send(sent).headerFields["X-A"] == value)
-        #expect(try await StubTransport.files(in: folder.url).send(sent).headerFields["X-A"] == value)
+        #expect(try await chain.send(sent).headers["X-A"] == value)
+        #expect(try await StubTransport.files(in: folder.url).send(sent).headers["X-A"] == value)
     }
 }

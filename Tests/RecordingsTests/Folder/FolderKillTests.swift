@@ -49,10 +49,10 @@ import Testing
         for item in 0..<FolderFill.items {
             do {
                 let response = try await player.send(request(at: "https://a.example/\(item)"))
-                let text = String(decoding: response.body.bytes ?? Data(), as: UTF8.self)
+                let text = String(decoding: response.body.data ?? Data(), as: UTF8.self)
                 let fill = FolderFill(
                     status: response.status.code,
-                    mark: response.headerFields["X-Mark"],
+                    mark: response.headers["X-Mark"],
                     content: text
                 )
                 let version: Int = try #require(

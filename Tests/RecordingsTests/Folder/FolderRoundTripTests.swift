@@ -138,8 +138,8 @@ import Testing
             let played = type == "application/json" ? Self.kept(content, type) : content
             let comment: Comment = "\(exchange.meaning), seed \(seed)"
             #expect(response.status == exchange.status, comment)
-            #expect(response.headerFields[.contentType] == type, comment)
-            #expect(Self.kept(response.headerFields) == Self.kept(exchange.fields), comment)
+            #expect(response.headers[.contentType] == type, comment)
+            #expect(Self.kept(response.headers) == Self.kept(exchange.fields), comment)
             #expect(played == Self.kept(exchange.content, type), comment)
         }
     }

@@ -162,7 +162,7 @@ extension FolderPath {
             guard let answer = try? await answers.answer(to: HTTPRequest(url: url), target: target) else { continue }
             found += 1
             guard case .body(let body) = answer.answer.content else { continue }
-            #expect(body.bytes == Data("fine".utf8), "\(target), seed \(seed)")
+            #expect(body.data == Data("fine".utf8), "\(target), seed \(seed)")
         }
         #expect(found > 0)
     }

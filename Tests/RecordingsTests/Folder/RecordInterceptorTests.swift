@@ -42,12 +42,12 @@ import Testing
         #expect(try Data(contentsOf: recorded.folder.file("api.example.com/GET/logo.png")) == Data([0, 255, 1]))
         let player = StubTransport.files(in: recorded.folder.url)
         let played = try await player.send(request("/users/42"))
-        #expect(played.headerFields["X-Own"] == "1")
-        #expect(played.body.bytes == Data(pretty.utf8))
+        #expect(played.headers["X-Own"] == "1")
+        #expect(played.body.data == Data(pretty.utf8))
         #expect(try await player.send(request("/users", .post)).status == 201)
         let deleted = try await player.send(request("/users/42", .delete))
         #expect(deleted.status == 204)
-        #expect(deleted.headerFields["X-Deleted"] == "yes")
+        #expect(deleted.headers["X-Deleted"] == "yes")
         #expect(try await player.send(request("/none?q=A")).status == 404)
         #expect(recorded.errors.all.isEmpty)
     }
@@ -90,7 +90,7 @@ import Testing
         try await recorded.record(urls.map { (request(at: $0), .text($0)) })
         let names = ["api.example.com", "api.example.com,8080", "cdn.example.com"].map { $0 + "/GET/x.txt" }
         #expect(try FolderPath(recorded.url).list().files.map(FolderPath.text) == names)
-        for url in urls { #expect(try await recorded.player.send(request(at: url)).body.bytes == Data(url.utf8)) }
+        for url in urls { #expect(try await recorded.player.send(request(at: url)).body.data == Data(url.utf8)) }
         await #expect(throws: TransportError.self) {
             try await recorded.player.send(request(at: "https://other.org/x"))
         }
@@ -272,8 +272,8 @@ import Testing
         ])
         let transport = StubTransport.files(in: folder.url, time: .manual(ManualClock()))
         let response = try await transport.send(request("/a"))
-        #expect(response.headerFields[.date] == "Thu, 01 Jan 2026 00:00:00 GMT")
-        #expect(response.headerFields[.expires] == "Thu, 01 Jan 2026 01:00:00 GMT")
+        #expect(response.headers[.date] == "Thu, 01 Jan 2026 00:00:00 GMT")
+        #expect(response.headers[.expires] == "Thu, 01 Jan 2026 01:00:00 GMT")
     }
 
     @Test func interceptorHasAPlaceInAChain() {
@@ -320,7 +320,7 @@ import Testing
             let errors = Notes<any Error>()
             let chain = InterceptorChain([.record(to: folder.url, report: { errors.add($0) })], transport: stub)
             var sent = request(shape.url, .post, body: HTTPBody("password=\(Self.secret)"))
-            sent.headerFields[.authorization] = "Bearer \(Self.secret)"
+            sent.headers[.authorization] = "Bearer \(Self.secret)"
             _ = try await chain.send(sent)
             let paths = FileManager.default.subpaths(atPath: folder.url.path) ?? []
             #expect(!paths.isEmpty, "\(shape)")

@@ -68,5 +68,5 @@ struct RecordedFolder {
 }
 
 func request(at url: String, fields: HTTPFields = [:]) -> HTTPRequest {
-    HTTPRequest(url: URL(string: url)!, headerFields: fields)
+    HTTPRequest(url: URL(string: url)!, headers: fields)
 }

@@ -44,8 +44,8 @@ import Testing
         let answers = FolderAnswers(folder.url, now: { Date() })
         let sent = HTTPRequest(url: try #require(URL(string: "http://127.0.0.1/a")))
         let played = try await answers.answer(to: sent)
-        #expect(played.answer.headerFields[.location] == location, "without a server it stays as it is")
-        return try await answers.answer(to: sent, target: "/a").answer.headerFields[.location]
+        #expect(played.answer.headers[.location] == location, "without a server it stays as it is")
+        return try await answers.answer(to: sent, target: "/a").answer.headers[.location]
     }
 
     @Test func originOfAHostWithAFolderIsRemoved() async throws {

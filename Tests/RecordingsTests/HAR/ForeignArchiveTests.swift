@@ -24,14 +24,14 @@ import Testing
         #expect(exchanges.count == 3)
         let user = exchanges[0]
         #expect(
-            user.request.headerFields == ["accept": "application/json", "accept-encoding": "gzip, deflate, br, zstd"]
+            user.request.headers == ["accept": "application/json", "accept-encoding": "gzip, deflate, br, zstd"]
         )
         #expect(text(user) == #"{"id":42,"name":"Åda"}"#)
         let fields: HTTPFields = [
             "content-length": "23", "content-type": "application/json", "set-cookie": "a=1; Path=/",
             "set-cookie": "b=2",
         ]
-        #expect(user.response?.headerFields == fields)
+        #expect(user.response?.headers == fields)
         #expect(user.wait == .microseconds(43_800))
         #expect(user.startedAt == Date(timeIntervalSince1970: 1_772_359_200.123))
         #expect(user.failure == nil)
@@ -40,7 +40,7 @@ import Testing
     @Test func chromesImagesFormsAndFailuresAreRead() throws {
         let exchanges = try decode(ForeignArchives.chrome)
         #expect(exchanges[1].response?.content == Data([0x89, 0x50, 0x4E, 0x47]))
-        #expect(exchanges[1].response?.headerFields == [.contentType: "image/png"])
+        #expect(exchanges[1].response?.headers == [.contentType: "image/png"])
         #expect(exchanges[2].request.body == Data("a=1&note=b%20c".utf8))
         #expect(exchanges[2].response == nil)
         #expect(exchanges[2].failure == .init(code: "transportFailed", message: "net::ERR_CONNECTION_REFUSED"))
@@ -50,8 +50,8 @@ import Testing
         let exchanges = try decode(ForeignArchives.firefox)
         #expect(exchanges.count == 3)
         #expect(exchanges[0].response?.content == Data([0x63, 0x61, 0x66, 0xE9]))
-        #expect(exchanges[0].response?.headerFields[.contentLength] == "4")
-        #expect(exchanges[0].response?.headerFields[.contentEncoding] == nil)
+        #expect(exchanges[0].response?.headers[.contentLength] == "4")
+        #expect(exchanges[0].response?.headers[.contentEncoding] == nil)
         #expect(exchanges[0].wait == .milliseconds(33))
         #expect(exchanges[0].startedAt == Date(timeIntervalSince1970: 1_772_362_800.5))
         #expect(exchanges[1].startedAt == Date(timeIntervalSince1970: 1_772_362_801))
@@ -74,7 +74,7 @@ import Testing
         let exchanges = try decode(ForeignArchives.playwright) { path in Data(try #require(files[path]).utf8) }
         #expect(exchanges.count == 2)
         #expect(text(exchanges[0]) == #"["Åda"]"#)
-        #expect(exchanges[0].response?.headerFields == ["content-type": "application/json"])
+        #expect(exchanges[0].response?.headers == ["content-type": "application/json"])
         #expect(exchanges[0].request.body == Data())
         #expect(exchanges[1].request.body == Data("abc".utf8))
         #expect(exchanges[1].failure == .init(code: "transportFailed", message: "net::ERR_TIMED_OUT"))
@@ -146,7 +146,7 @@ import Testing
                 request: .init(method: method, url: "https://a.example/"),
                 response: .init(
                     status: status,
-                    headerFields: [.contentLength: "4", .transferEncoding: "chunked"],
+                    headers: [.contentLength: "4", .transferEncoding: "chunked"],
                     chunks: method == .head ? [] : [.init(Data("abcd".utf8))]
                 )
             )
@@ -156,7 +156,7 @@ import Testing
         let written = HARArchive.encode([exchange(200), exchange(302), exchange(200, .head), cut])
         var edited = String(decoding: written, as: UTF8.self).replacing(#""text": "abcd""#, with: #""text": "ab""#)
         if !isOwn { edited = edited.replacing(HARArchive.creator, with: "WebInspector") }
-        let fields = try decode(edited).map { $0.response?.headerFields ?? [:] }
+        let fields = try decode(edited).map { $0.response?.headers ?? [:] }
         #expect(fields.map { $0[.contentLength] } == ["2", "2", "4", "4"])
         #expect(fields.map { $0.contains(.transferEncoding) } == Array(repeating: isOwn, count: 4))
     }

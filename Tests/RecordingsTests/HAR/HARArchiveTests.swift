@@ -13,12 +13,12 @@ import Testing
             request: .init(
                 method: .post,
                 url: "https://api.example.com/login?next=%2Fhome",
-                headerFields: [.contentType: "application/json", .cookie: "a=REDACTED"],
+                headers: [.contentType: "application/json", .cookie: "a=REDACTED"],
                 body: Data(#"{"user":"ada"}"#.utf8)
             ),
             response: .init(
                 status: 303,
-                headerFields: [
+                headers: [
                     .location: "/home?code=REDACTED", .setCookie: "sid=REDACTED; Path=/", .setCookie: "b=2",
                 ]
             )
@@ -33,7 +33,7 @@ import Testing
             request: .init(method: .get, url: "https://api.example.com/events", body: nil, omission: "Too long."),
             response: .init(
                 status: 200,
-                headerFields: [.contentType: "text/event-stream"],
+                headers: [.contentType: "text/event-stream"],
                 chunks: [
                     .init(Data("data: å".utf8.dropLast())),
                     .init(Data("å".utf8.dropFirst()), after: .milliseconds(1_500)),
@@ -54,7 +54,7 @@ import Testing
             request: .init(method: .get, url: "https://api.example.com/z"),
             response: .init(
                 status: 200,
-                headerFields: [.contentEncoding: "compress", .contentLength: "2", .connection: "close"],
+                headers: [.contentEncoding: "compress", .contentLength: "2", .connection: "close"],
                 chunks: [.init(Data("zz".utf8))]
             )
         )
@@ -156,9 +156,9 @@ import Testing
     ])
     func aFieldThatCouldPassForTwoIsRefused(_ name: String, _ value: String) throws {
         var exchange = RecordedExchange(startedAt: .now, request: Self.get)
-        exchange.request.headerFields = [.init(stringLiteral: name): value, "X-C": "3"]
+        exchange.request.headers = [.init(stringLiteral: name): value, "X-C": "3"]
         let written = String(decoding: HARArchive.encode([exchange]), as: UTF8.self)
-        #expect(try HARArchive.decode(Data(written.utf8))[0].request.headerFields == ["X-C": "3"])
+        #expect(try HARArchive.decode(Data(written.utf8))[0].request.headers == ["X-C": "3"])
         guard !name.isEmpty else { return }
         func text(_ string: String) throws -> String {
             String(decoding: try JSONEncoder().encode(string), as: UTF8.self)
@@ -172,7 +172,7 @@ import Testing
         #expect(error?.message.contains("headers[0]") == true && error?.message.contains("X-B") == false)
         // In another program's archive, a line break separates fields of one name, and other such fields are left out.
         let foreign = edited.replacing(HARArchive.creator, with: "WebInspector")
-        let fields = try HARArchive.decode(Data(foreign.utf8))[0].request.headerFields
+        let fields = try HARArchive.decode(Data(foreign.utf8))[0].request.headers
         #expect(fields.allSatisfy { $0.isValid }, "\(fields)")
         #expect(fields["X-B"] == nil)
     }

@@ -7,7 +7,7 @@ import Testing
     private typealias Request = RecordedExchange.Request
 
     private func post(_ path: String, _ body: String, _ type: String = "application/json") -> RecordedExchange.Request {
-        .init(method: .post, url: "https://a.example\(path)", headerFields: [.contentType: type], body: Data(body.utf8))
+        .init(method: .post, url: "https://a.example\(path)", headers: [.contentType: type], body: Data(body.utf8))
     }
 
     private func sentence(
@@ -42,7 +42,7 @@ import Testing
         let recorded = RecordedExchange.Request(
             method: .get,
             url: "https://a.example/users/42?page=1&q=x",
-            headerFields: [.accept: "a"]
+            headers: [.accept: "a"]
         )
         let all: RequestMatching = [.method, .origin, .path, .query, .fields([.accept, .authorization]), .body]
         func said(_ change: (inout RecordedExchange.Request) -> Void) -> String? {
@@ -67,10 +67,10 @@ import Testing
                 == #"\#(name); its query differs at `q`: recorded "x", not sent."#
         )
         #expect(
-            said { $0.headerFields[.accept] = "b" } == #"\#(name); its field Accept differs: recorded "a", sent "b"."#
+            said { $0.headers[.accept] = "b" } == #"\#(name); its field Accept differs: recorded "a", sent "b"."#
         )
         #expect(
-            said { $0.headerFields[.authorization] = "Bearer hush" }
+            said { $0.headers[.authorization] = "Bearer hush" }
                 == #"\#(name); its field Authorization differs: not recorded, sent "REDACTED"."#
         )
         #expect(said { $0.body = Data("x".utf8) } == #"\#(name); its body differs: not recorded, sent "x"."#)

@@ -12,13 +12,13 @@ import Testing
         _ arguments: [String],
         allowed: Bool = true,
         defaults: [String: [Stub]] = [:],
-        unmatched: (any Transport)? = nil
+        fallback: (any Transport)? = nil
     ) -> Client {
-        let transport: SwitchingTransport = .fromLaunch(
+        let transport: SwitchingTransport = .launchStubs(
             allowed: allowed,
             defaults: defaults,
-            unmatched: unmatched,
-            orElse: network,
+            fallback: fallback,
+            otherwise: network,
             arguments: ["/usr/bin/app", "-AppleLanguages", "(de)"] + arguments + ["-x"]
         )
         return Client(baseURL: url("https://a.example"), interceptors: [], transport: transport)
@@ -59,9 +59,9 @@ import Testing
     }
 
     @Test func argumentsAreNotReadUnlessAllowed() async throws {
-        let transport: SwitchingTransport = .fromLaunch(
+        let transport: SwitchingTransport = .launchStubs(
             allowed: false,
-            orElse: network,
+            otherwise: network,
             arguments: {
                 Issue.record("The arguments were read.")
                 return ["--interceptors-stubs=[]"]
@@ -73,7 +73,7 @@ import Testing
 
     @Test func onlyStubsAndMalformedArgumentsCountAsStubbed() {
         func isStubbed(_ arguments: String...) -> Bool {
-            SwitchingTransport.fromLaunch(allowed: true, orElse: network, arguments: arguments).source == "stubs"
+            SwitchingTransport.launchStubs(allowed: true, otherwise: network, arguments: arguments).source == "stubs"
         }
         #expect(!isStubbed() && isStubbed("--interceptors-stubs=[]") && isStubbed("--interceptors-stubs=?"))
     }
@@ -84,7 +84,7 @@ import Testing
         #expect(error?.code == .noStub)
         #expect(error?.message.contains("Did you mean GET /a?") == true, "\(String(describing: error))")
         #expect(network.requests.isEmpty)
-        #expect(try await launched(arguments, unmatched: network).get("/aa") == "the network")
+        #expect(try await launched(arguments, fallback: network).get("/aa") == "the network")
     }
 
     @Test func emptyListOfStubsKeepsTheAppOffTheNetwork() async throws {
@@ -187,7 +187,7 @@ import Testing
     @Test func journalNamesTheSource() async throws {
         func explained(_ arguments: [String]) async throws -> String {
             let journal = Journal()
-            let transport: SwitchingTransport = .fromLaunch(allowed: true, orElse: network, arguments: arguments)
+            let transport: SwitchingTransport = .launchStubs(allowed: true, otherwise: network, arguments: arguments)
             let client = Client(
                 baseURL: url("https://a.example"),
                 interceptors: [],

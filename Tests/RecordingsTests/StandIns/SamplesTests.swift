@@ -75,7 +75,7 @@ private enum People: Endpoint {
 
     @Test func requestWithoutASampleGoesToTheFallback() async throws {
         let stub = StubTransport { _ in HTTPResponse(status: 200, body: "other") }
-        let client = client(.samples(orElse: stub))
+        let client = client(.samples(fallback: stub))
         #expect(try await client.get("/x") == "other")
         #expect(try await client.call(Plain(), as: String.self) == "other")
         #expect(try await client.call(PersonByID(id: 1)).id == 1)
@@ -111,12 +111,12 @@ private enum People: Endpoint {
             interceptors: [
                 .intercept { request, next in
                     var response = try await next(request)
-                    response.headerFields["X-Seen"] = "yes"
+                    response.headers["X-Seen"] = "yes"
                     return response
                 }
             ],
             transport: .samples
         )
-        #expect(try await client.send(PersonByID(id: 1)).headerFields["X-Seen"] == "yes")
+        #expect(try await client.send(PersonByID(id: 1)).headers["X-Seen"] == "yes")
     }
 }

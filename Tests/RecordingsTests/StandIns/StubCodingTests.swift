@@ -15,14 +15,14 @@ struct AnswerFacts: Equatable {
 
     init(_ answer: StubAnswer) {
         trailers = answer.trailers
-        interims = answer.interims.map { "\($0.status) \($0.headerFields)" }
+        interims = answer.interims.map { "\($0.status) \($0.headers)" }
         status = answer.status.code
-        fields = answer.headerFields
+        fields = answer.headers
         delay = answer.delay
         content =
             switch answer.content {
             case .body(let body):
-                body.file.map { "file \($0.path)" } ?? "body \(body.bytes?.base64EncodedString() ?? "stream")"
+                body.file.map { "file \($0.path)" } ?? "body \(body.data?.base64EncodedString() ?? "stream")"
             case .file(let url): "file \(url.path)"
             case .chunks(let chunks, let error):
                 "chunks \(chunks.map { "\($0.bytes.base64EncodedString()) after \($0.pause)" }), \(Self.text(error))"

@@ -101,17 +101,17 @@ import Testing
     @Test(.againstHanging, arguments: TransportConformance.rulesInMemory)
     func launchTransportKeepsThePromisesOfAnotherTransport(rule: TransportConformance.MemoryRule) async throws {
         try await rule.check { time, answer in
-            SwitchingTransport.fromLaunch(allowed: true, orElse: StubTransport(time: time, answer), arguments: [])
+            SwitchingTransport.launchStubs(allowed: true, otherwise: StubTransport(time: time, answer), arguments: [])
         }
     }
 
     @Test(.againstHanging, arguments: TransportConformance.rulesInMemory)
     func launchTransportKeepsThePromisesOfAFallback(rule: TransportConformance.MemoryRule) async throws {
         try await rule.check { time, answer in
-            SwitchingTransport.fromLaunch(
+            SwitchingTransport.launchStubs(
                 allowed: true,
-                unmatched: StubTransport(time: time, answer),
-                orElse: StubTransport(),
+                fallback: StubTransport(time: time, answer),
+                otherwise: StubTransport(),
                 arguments: ["--interceptors-stubs=[]"],
                 time: time
             )

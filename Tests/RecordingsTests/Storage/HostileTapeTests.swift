@@ -78,7 +78,7 @@ import Testing
             let request = RecordedExchange.Request(
                 method: .post,
                 url: tapeHost,
-                headerFields: [.contentType: type],
+                headers: [.contentType: type],
                 body: Data(text.utf8)
             )
             let leaves = RequestMatching.body.compared(request).flatMap { $0.value?.leaves() ?? [] }
@@ -121,11 +121,11 @@ import Testing
 
     @Test func aDeclaredFieldIsReplacedInTheResponseToo() async throws {
         let door: AnyInterceptor = .intercept("door", placement: [.addsCredentials(in: "X-Door")]) { request, next in
-            request.headerFields["X-Door"] = "hushhush"
+            request.headers["X-Door"] = "hushhush"
             return try await next(request)
         }
         let server = StubTransport { request in
-            HTTPResponse(status: 200, headerFields: ["X-Door": request.headerFields["X-Door"] ?? "", "X-A": "kept"])
+            HTTPResponse(status: 200, headers: ["X-Door": request.headers["X-Door"] ?? "", "X-A": "kept"])
         }
         let recording = tape.recording(.all)
         let chain = InterceptorChain([door], transport: .recorded(recording, over: server))

@@ -33,7 +33,7 @@ struct RandomExchange {
         if Int.random(in: 0..<4, using: &random) == 0 {
             url.append(queryItems: [URLQueryItem(name: random.oneOf(["token", "otp", "sig"]), value: Self.secret)])
         }
-        request = HTTPRequest(method: method, url: url, headerFields: Self.fields(&random))
+        request = HTTPRequest(method: method, url: url, headers: Self.fields(&random))
         if Int.random(in: 0..<3, using: &random) == 0, method != .get, method != .head {
             content = Self.bytes(&random)
             request.body = Self.body(content, &random)
@@ -145,7 +145,7 @@ struct RandomExchange {
                 let chunks = chunks.map { StubAnswer.Chunk($0) }
                 return .init(
                     status: status,
-                    headerFields: fields,
+                    headers: fields,
                     chunks: chunks,
                     isStream: isStream,
                     trailers: trailers
@@ -154,7 +154,7 @@ struct RandomExchange {
             if let failure { exchange.failure = .init(code: failure.rawValue, message: message ?? "") }
             let redacted = ExchangeRedaction.standard.redacted(exchange)
             var seen = self
-            seen.fields = redacted.response?.headerFields ?? fields
+            seen.fields = redacted.response?.headers ?? fields
             seen.trailers = redacted.response?.trailers
             seen.chunks = redacted.response?.chunks.map(\.bytes).filter { !$0.isEmpty } ?? []
             seen.message = redacted.failure?.message
@@ -166,7 +166,7 @@ struct RandomExchange {
             do {
                 let response = try await send()
                 status = response.status.code
-                fields = response.headerFields
+                fields = response.headers
                 for try await chunk in response.body { chunks.append(chunk) }
                 trailers = try response.trailers
             } catch let error as TransportError {

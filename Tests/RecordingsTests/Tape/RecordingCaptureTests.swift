@@ -37,8 +37,8 @@ import Testing
         let played = try await tape.recording(.none).send(HTTPRequest(url: try tapeURL("/a")), over: NoServer())
         for response in [real, played] {
             #expect(response.status == 418)
-            #expect(response.headerFields == fields)
-            #expect(response.body.bytes == body)
+            #expect(response.headers == fields)
+            #expect(response.body.data == body)
             #expect(response.url == (try tapeURL("/a")))
         }
     }
@@ -226,7 +226,7 @@ import Testing
         server.on(.get, "/buffered", .text(long))
         server.on(.get, "/streamed", .stream([Data(long.utf8.prefix(60)), Data(long.utf8.dropFirst(60))]))
         server.on(.post, "/upload", .text("ok"))
-        let recording = tape.recording(.all, contentLimit: 100)
+        let recording = tape.recording(.all, bodyLimit: 100)
         #expect(try await recording.get("/buffered", over: server) == long)
         #expect(try await recording.get("/streamed", over: server, mode: .streamed) == long)
         let chunks = Array(repeating: "0123456789", count: 30)
@@ -249,15 +249,15 @@ import Testing
             HTTPRequest(method: .post, url: try tapeURL("/up"), body: .oneShot(Chunks(text)))
         }
         let recording = tape.recording(.all)
-        #expect(try await recording.send(try upload(["a", "b"]), over: server).body.bytes == Data("ab".utf8))
-        #expect(try await recording.send(try upload(["c"]), over: server).body.bytes == Data("c".utf8))
+        #expect(try await recording.send(try upload(["a", "b"]), over: server).body.data == Data("ab".utf8))
+        #expect(try await recording.send(try upload(["c"]), over: server).body.data == Data("c".utf8))
         let used = try upload(["d"])
         _ = try await recording.send(used, over: server)
         _ = try await failure(.bodyNotReplayable) { _ = try await recording.send(used, over: server) }
         try recording.finish()
         let played = tape.recording(.none, matching: [.method, .path, .body])
-        #expect(try await played.send(try upload(["c"]), over: NoServer()).body.bytes == Data("c".utf8))
-        #expect(try await played.send(try upload(["ab"]), over: NoServer()).body.bytes == Data("ab".utf8))
+        #expect(try await played.send(try upload(["c"]), over: NoServer()).body.data == Data("c".utf8))
+        #expect(try await played.send(try upload(["ab"]), over: NoServer()).body.data == Data("ab".utf8))
     }
 
     @Test func progressIsReportedWhileRecordingAndPlaying() async throws {
@@ -272,7 +272,7 @@ import Testing
                 request.context.downloadProgress = { part in progress.withLock { $0[1].append(part.completed) } }
                 _ = try await transport.send(request, over: base)
                 let (up, down) = progress.withLock { ($0[0], $0[1]) }
-                #expect(up == (body.bytes == nil ? [3, 5] : [5]) && down == [6])
+                #expect(up == (body.data == nil ? [3, 5] : [5]) && down == [6])
             }
             try transport.finish()
         }
@@ -280,7 +280,7 @@ import Testing
 
     @Test func malformedRequestsAreRefusedAndNotRecorded() async throws {
         let recording = tape.recording(.all)
-        let request = HTTPRequest(url: try tapeURL("/a"), headerFields: ["X-A": "\r\n"])
+        let request = HTTPRequest(url: try tapeURL("/a"), headers: ["X-A": "\r\n"])
         _ = try await failure(.invalidRequest) { _ = try await recording.send(request, over: NoServer()) }
         try recording.finish()
         #expect(tape.names.isEmpty)

@@ -63,7 +63,7 @@ import Testing
         server.on(.get, "/busy") { _ in busy.count() < 3 ? StubAnswer.status(503) : .status(200, body: "at last") }
         server.on(.get, "/stream", .stream([Data("one".utf8), Data("two".utf8)]))
         server.on(.get, "/private") { request in
-            request.headerFields[.authorization] == "Bearer second-hush"
+            request.headers[.authorization] == "Bearer second-hush"
                 ? StubAnswer.status(200, body: "yours") : .status(401)
         }
         let tape = try TapeFile()

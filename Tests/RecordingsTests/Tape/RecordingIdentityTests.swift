@@ -163,7 +163,7 @@ import Testing
         let server = StubTransport()
         let long = String(repeating: "a", count: 101)
         server.enqueue(.text(long), .text("two"), .stream([Data(long.utf8)]), .text("four"))
-        let recording = tape.recording(.all, contentLimit: 100)
+        let recording = tape.recording(.all, bodyLimit: 100)
         for index in 0..<4 { try await recording.get("/a", over: server, mode: index == 2 ? .streamed : .buffered) }
         #expect(try problems { try recording.finish() }.notRecorded.count == 2)
         let played = tape.recording(.none)
@@ -231,7 +231,7 @@ import Testing
         try await tape.record(["/a"], .stub(.text("1")))
         let recording = tape.recording(.none, matching: [.origin])
         var request = HTTPRequest(method: .delete, url: try #require(URL(string: "https://other.example/")))
-        request.headerFields["X-A"] = "1"
+        request.headers["X-A"] = "1"
         let error = try await failure(.notRecorded) { _ = try await recording.send(request, over: NoServer()) }
         #expect(!"\(error)".contains("is empty") && "\(error)".contains("\(tapeHost)/a"))
     }

@@ -30,9 +30,9 @@ import Testing
             throws
         {
             var request = HTTPRequest(method: .post, url: try tapeURL(path), body: HTTPBody(body))
-            if let type { request.headerFields[.contentType] = type }
-            if let field { request.headerFields[try #require(HTTPField.Name(field))] = value }
-            request.headerFields["X-Number"] = String(requests.count)
+            if let type { request.headers[.contentType] = type }
+            if let field { request.headers[try #require(HTTPField.Name(field))] = value }
+            request.headers["X-Number"] = String(requests.count)
             requests.append(request)
         }
         for name in names {
@@ -59,7 +59,7 @@ import Testing
         #expect(requests.count >= 120)
         let tape = try TapeFile()
         let server = StubTransport { request in
-            HTTPResponse(status: 200, headerFields: request.headerFields, body: request.body)
+            HTTPResponse(status: 200, headers: request.headers, body: request.body)
         }
         let recording = tape.recording(.all)
         for var request in requests {
@@ -87,7 +87,7 @@ import Testing
         let played = tape.recording(.none)
         for request in try Self.requests("0ther") {
             let response = try await played.send(request, over: NoServer())
-            #expect(response.headerFields["X-Number"] == request.headerFields["X-Number"], "\(request)")
+            #expect(response.headers["X-Number"] == request.headers["X-Number"], "\(request)")
         }
     }
 

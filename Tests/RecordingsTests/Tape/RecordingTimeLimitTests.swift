@@ -54,7 +54,7 @@ import Testing
         let server = StubTransport { request in HTTPResponse(status: 200, body: request.body) }
         let response = try await clock.run { try await recording.send(request, over: server) }
         // The recording reads the content before the server does.
-        #expect(clock.now.elapsed == .seconds(24) && response.body.bytes == Data("abc".utf8))
+        #expect(clock.now.elapsed == .seconds(24) && response.body.data == Data("abc".utf8))
     }
 
     @Test func theTimeOfReadingCountsForTheWholeCall() async throws {

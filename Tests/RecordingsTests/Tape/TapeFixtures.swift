@@ -19,7 +19,7 @@ struct TapeFile {
         expiring: Duration? = nil,
         repeatingLast: Bool = false,
         repeatingPauses: Bool = false,
-        contentLimit: Int = 16 << 20,
+        bodyLimit: Int = 16 << 20,
         environment: [String: String] = [:],
         time: TimeSource = .system
     ) -> Recording {
@@ -30,7 +30,7 @@ struct TapeFile {
             expiring: expiring,
             repeatingLast: repeatingLast,
             repeatingPauses: repeatingPauses,
-            contentLimit: contentLimit,
+            bodyLimit: bodyLimit,
             environment: environment,
             time: time
         )

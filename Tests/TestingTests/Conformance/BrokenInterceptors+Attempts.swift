@@ -8,9 +8,9 @@ import InterceptorsTestSupport
 extension BrokenInterceptor {
     static let attempts: [Self] = [
         again("empty content") { $0.body = .empty },
-        again("lost fields") { $0.headerFields["X-Many"] = nil },
+        again("lost fields") { $0.headers["X-Many"] = nil },
         again("lost context") { $0.context = .with(\.responseBody, $0.context.responseBody) },
-        again("new key") { $0.headerFields[.idempotencyKey] = "another" },
+        again("new key") { $0.headers[.idempotencyKey] = "another" },
         Self("aPostOfUnknownFateIsNotRepeated", [.retries], fault: "new key for each attempt") { _ in
             let count = Shared(0)
             return AnyInterceptor.intercept { request, next in
@@ -18,8 +18,8 @@ extension BrokenInterceptor {
                 func send() async throws -> HTTPResponse {
                     var request = original
                     count.change { $0 += 1 }
-                    if !request.headerFields.contains(.idempotencyKey) {
-                        request.headerFields[.idempotencyKey] = "\(count.value)"
+                    if !request.headers.contains(.idempotencyKey) {
+                        request.headers[.idempotencyKey] = "\(count.value)"
                     }
                     return try await next(request)
                 }
@@ -52,7 +52,7 @@ extension BrokenInterceptor {
         Self("eachAttemptIsTheSameRequest", [.retries], fault: fault) { request, next in
             let response = try await next(request)
             guard response.status == 503, request.body.isRestartable else { return response }
-            let isKeyed = request.headerFields.contains(.idempotencyKey)
+            let isKeyed = request.headers.contains(.idempotencyKey)
             guard request.method.isIdempotent || isKeyed else { return response }
             response.body.discard()
             var later = request

@@ -115,7 +115,7 @@ extension BrokenInterceptor {
                 var request = request
                 request.shareResponse(by: "kept")
                 let response = try await next(request)
-                if response.headerFields[.cacheControl] != nil, response.body.isRestartable {
+                if response.headers[.cacheControl] != nil, response.body.isRestartable {
                     kept.change { $0[request.url] = response }
                 }
                 return response
@@ -182,7 +182,7 @@ extension BrokenInterceptor {
                 var request = request
                 try request.identifyCaller(by: "talkative", as: "ada")
                 request.note("the door's number is \(world.secret)")
-                if Origin(request.url) == world.origin { request.headerFields["X-Door"] = world.secret }
+                if Origin(request.url) == world.origin { request.headers["X-Door"] = world.secret }
                 return try await next(request)
             }
         },
@@ -195,14 +195,14 @@ extension BrokenInterceptor {
             AnyInterceptor.intercept { request, next in
                 var request = request
                 try request.identifyCaller(by: "everywhere", as: world.secret)
-                request.headerFields["X-Door"] = world.secret
+                request.headers["X-Door"] = world.secret
                 return try await next(request)
             }
         },
         Self("aCredentialIsDeclared", [.addsCredentials]) { world in
             AnyInterceptor.intercept { request, next in
                 var request = request
-                if Origin(request.url) == world.origin { request.headerFields["X-Door"] = world.secret }
+                if Origin(request.url) == world.origin { request.headers["X-Door"] = world.secret }
                 return try await next(request)
             }
         },
@@ -217,7 +217,7 @@ extension BrokenInterceptor {
                 var request = request
                 try request.identifyCaller(by: "somewhere", as: "ada")
                 if isAdded(request, world.origin) {
-                    request.headerFields[.authorization] =
+                    request.headers[.authorization] =
                         "Basic " + Data("ada:\(world.secret)".utf8).base64EncodedString()
                 }
                 return try await next(request)
@@ -231,7 +231,7 @@ extension BrokenInterceptor {
 
         func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
             try request.identifyCaller(by: "talkative", as: secret)
-            if Origin(request.url) == origin { request.headerFields["X-Door"] = secret }
+            if Origin(request.url) == origin { request.headers["X-Door"] = secret }
             return try await next(request)
         }
     }

@@ -16,29 +16,29 @@ extension BrokenInterceptor {
             request,
             next in
             var response = try await next(request)
-            guard let bytes = response.body.bytes else { return response }
-            response.headerFields.remove(.contentLength)
+            guard let bytes = response.body.data else { return response }
+            response.headers.remove(.contentLength)
             response.body = HTTPBody(joined(bytes))
             return response
         },
         Self("theContentComesBack", fault: "lost single bytes") { request, next in
             var response = try await next(request)
-            guard response.body.bytes == nil else { return response }
+            guard response.body.data == nil else { return response }
             response.body = response.body.wrapped(length: response.body.length) { body in body.filter { $0.count != 1 }
             }
             return response
         },
         Self("aRequestsContentIsTheSameInAnyChunks", fault: "lost chunk") { request, next in
             var request = request
-            if request.body.bytes == nil { request.body = request.body.wrapped(LastLost.init) }
+            if request.body.data == nil { request.body = request.body.wrapped(LastLost.init) }
             return try await next(request)
         },
         Self("aRequestsContentIsTheSameInAnyChunks", [.changesRequest], fault: "line end that crosses a border") {
             request,
             next in
             var request = request
-            request.headerFields.remove(.contentLength)
-            if let bytes = request.body.bytes {
+            request.headers.remove(.contentLength)
+            if let bytes = request.body.data {
                 request.body = HTTPBody(joined(bytes))
             } else {
                 request.body = request.body.map { joined($0) }
@@ -54,8 +54,8 @@ extension BrokenInterceptor {
     ) -> Self where Chunks.Element == Data {
         Self("theContentIsTheSameInAnyChunks", [.changesResponse], fault: fault) { request, next in
             var response = try await next(request)
-            let isBuffered = response.body.bytes != nil
-            response.headerFields.remove(.contentLength)
+            let isBuffered = response.body.data != nil
+            response.headers.remove(.contentLength)
             response.body = response.body.wrapped(transform)
             if isBuffered { response.body = HTTPBody(try await response.body.collect(upTo: 1 << 24)) }
             return response

@@ -25,7 +25,7 @@ extension BrokenInterceptor {
             next in
             var response = try await next(request)
             let body = response.body
-            guard body.bytes == nil else { return response }
+            guard body.data == nil else { return response }
             response.body = .oneShot(body.filter { _ in true }, length: body.length) {
                 if body.isUnreadStream { body.discard() }
             }

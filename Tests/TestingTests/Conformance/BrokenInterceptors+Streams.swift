@@ -13,7 +13,7 @@ extension BrokenInterceptor {
         Self("theFirstByteIsNotDelayed") { request, next in try await bent(request, next) { HeldBack(body: $0) } },
         Self("aStreamIsReadAtItsReadersPace") { request, next in
             var response = try await next(request)
-            guard response.body.bytes == nil else { return response }
+            guard response.body.data == nil else { return response }
             let (body, (stream, continuation)) = (response.body, AsyncThrowingStream.makeStream(of: Data.self))
             let pump = Task {
                 do {
@@ -34,7 +34,7 @@ extension BrokenInterceptor {
         Self("theErrorOfAStreamArrives") { request, next in try await bent(request, next) { Swallowing(body: $0) } },
         Self("aDiscardedStreamIsDiscardedAtItsSource") { request, next in
             var response = try await next(request)
-            guard response.body.bytes == nil else { return response }
+            guard response.body.data == nil else { return response }
             response.body = .oneShot(Plain(body: response.body), length: response.body.length)
             return response
         },
@@ -54,7 +54,7 @@ extension BrokenInterceptor {
         _ bend: @escaping @Sendable (HTTPBody) -> Chunks
     ) async throws -> HTTPResponse where Chunks.Element == Data {
         var response = try await next(request)
-        guard response.body.bytes == nil else { return response }
+        guard response.body.data == nil else { return response }
         response.body = response.body.wrapped(length: response.body.length, bend)
         return response
     }

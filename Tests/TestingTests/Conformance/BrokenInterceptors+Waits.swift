@@ -106,8 +106,8 @@ extension BrokenInterceptor {
         _ change: @escaping @Sendable (Data) -> Data
     ) async throws -> HTTPResponse {
         var response = try await next(request)
-        guard response.body.bytes == nil else { return response }
-        response.headerFields.remove(.contentLength)
+        guard response.body.data == nil else { return response }
+        response.headers.remove(.contentLength)
         response.body = response.body.wrapped { Repeating(body: $0, change: change) }
         return response
     }

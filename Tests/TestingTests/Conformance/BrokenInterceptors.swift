@@ -44,7 +44,7 @@ extension BrokenInterceptor {
     static let messages: [Self] = [
         Self("theRequestGoesOnUnchanged") { request, next in
             var request = request
-            request.headerFields.remove(.accept)
+            request.headers.remove(.accept)
             return try await next(request)
         },
         Self("theContextOfARequestGoesOn") { request, next in
@@ -55,8 +55,8 @@ extension BrokenInterceptor {
         Self("fieldsKeepTheirOrder") { request, next in
             var request = request
             var sorted = HTTPFields()
-            for field in request.headerFields.sorted(by: { $0.value < $1.value }) { sorted.append(field) }
-            request.headerFields = sorted
+            for field in request.headers.sorted(by: { $0.value < $1.value }) { sorted.append(field) }
+            request.headers = sorted
             return try await next(request)
         },
         Self("aRequestsStreamStaysAStream") { request, next in
@@ -77,7 +77,7 @@ extension BrokenInterceptor {
         },
         Self("theContentComesBack") { request, next in
             var response = try await next(request)
-            if let bytes = response.body.bytes {
+            if let bytes = response.body.data {
                 response.body = HTTPBody(Data(bytes.reversed()))
             } else {
                 response.body = response.body.wrapped(length: response.body.length) { body in
@@ -108,7 +108,7 @@ extension BrokenInterceptor {
         },
         Self("contentLengthAgrees", [.changesResponse]) { request, next in
             var response = try await next(request)
-            if let bytes = response.body.bytes {
+            if let bytes = response.body.data {
                 response.body = HTTPBody(twice(bytes))
             } else {
                 response.body = response.body.map(twice)

@@ -71,7 +71,7 @@ extension CorrectInterceptor {
                 var request = request
                 try request.identifyCaller(by: "expiring", as: "ada")
                 guard world.clock.now < end else { throw TestBucket.Late() }
-                if Origin(request.url) == world.origin { request.headerFields["X-Door"] = world.secret }
+                if Origin(request.url) == world.origin { request.headers["X-Door"] = world.secret }
                 return try await next(request)
             }
         },
@@ -83,21 +83,21 @@ extension CorrectInterceptor {
     static let content: [Self] = [
         Self("text that is checked in memory") { _ in
             AnyInterceptor.intercept { request, next in
-                if let bytes = request.body.bytes, String(bytes: bytes, encoding: .utf8) == nil { throw NoText() }
+                if let bytes = request.body.data, String(bytes: bytes, encoding: .utf8) == nil { throw NoText() }
                 return try await next(request)
             }
         },
         Self("content in frames under a coding", [.changesRequest]) { _ in
             AnyInterceptor.intercept { request, next in
                 var request = request
-                if let bytes = request.body.bytes {
+                if let bytes = request.body.data {
                     if bytes.isEmpty { return try await next(request) }
                     request.body = HTTPBody(framed(bytes))
                 } else {
                     request.body = request.body.map { framed($0) }
                 }
-                request.headerFields.remove(.contentLength)
-                request.headerFields[.contentEncoding] = "x-frames"
+                request.headers.remove(.contentLength)
+                request.headers[.contentEncoding] = "x-frames"
                 return try await next(request)
             }
         },

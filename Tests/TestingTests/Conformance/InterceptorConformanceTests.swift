@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        arguments: [[], [.retries], [.judges], [.changesRequest], [.limits], [.changesResponse, .buffers]]
+        arguments: [[], [.retries], [.validates], [.changesRequest], [.limits], [.changesResponse, .buffers]]
             as [[ChainRole]]
     )
     func interceptorThatOnlyPassesOnKeepsEveryRule(roles: [ChainRole]) async throws {
@@ -78,7 +78,7 @@ import Testing
         try await rule.check(answering: content) { _ in
             AnyInterceptor.intercept { request, next in
                 var response = try await next(request)
-                guard response.body.bytes == nil else { return response }
+                guard response.body.data == nil else { return response }
                 response.body = response.body.wrapped(length: response.body.length) { SingleBytes(body: $0) }
                 return response
             }
@@ -109,7 +109,7 @@ import Testing
             try await rule.check(answering: nil, patience: patience) { _ in
                 AnyInterceptor.intercept { request, next in
                     var response = try await next(request)
-                    guard response.body.bytes == nil else { return response }
+                    guard response.body.data == nil else { return response }
                     response.body.discard()
                     response.body = .oneShot(EmptyChunks(holder: Holder(release)))
                     return response

@@ -27,7 +27,7 @@ import Testing
         let response = try await bench.send(.status(503))
         #expect(response.status == 503)
         #expect(response.url == apiURL)
-        #expect(response.headerFields[.contentLength] == "0")
+        #expect(response.headers[.contentLength] == "0")
         #expect(bench.recorder.requests.isEmpty)
     }
 
@@ -35,14 +35,14 @@ import Testing
     func aStatusWithoutContentHasNoLength(status: HTTPResponse.Status) async throws {
         let response = try await bench.send(.status(status))
         #expect(response.status == status)
-        #expect(!response.headerFields.contains(.contentLength))
+        #expect(!response.headers.contains(.contentLength))
     }
 
     @Test func aRejectionOfTheFirstRequestHasAChallenge() async throws {
         let faults = AnyInterceptor.faults(.status(401).times(1), time: .manual(bench.clock))
         let response = try await bench.send(faults)
         #expect(response.status == 401)
-        #expect(response.headerFields[.wwwAuthenticate]?.hasPrefix("Bearer") == true)
+        #expect(response.headers[.wwwAuthenticate]?.hasPrefix("Bearer") == true)
         #expect(try await bench.send(faults).status == 200)
     }
 
@@ -53,8 +53,8 @@ import Testing
         let buffered = try await bench.send(Self.portal)
         #expect(buffered.status == 200)
         #expect(buffered.url == apiURL)
-        #expect(buffered.headerFields[.contentType] == "text/html")
-        #expect(buffered.body.bytes == Data(Self.page.utf8))
+        #expect(buffered.headers[.contentType] == "text/html")
+        #expect(buffered.body.data == Data(Self.page.utf8))
         let streamed = try await bench.send(Self.portal) { $0.context.responseBody = .streamed }
         #expect(streamed.body.isUnreadStream)
         #expect(try await streamed.body.collect(upTo: 10_000) == Data(Self.page.utf8))
@@ -93,7 +93,7 @@ import Testing
     @Test func aRequestThatNoTransportSendsMeetsNoFault() async throws {
         let changes: [(inout HTTPRequest) throws -> Void] = [
             { $0.context.sendingForbidden = "The test forbids it." },
-            { $0.headerFields["X-A"] = "a\r\nb" },
+            { $0.headers["X-A"] = "a\r\nb" },
             { $0.url = try url("ftp://api.example.com/users/42") },
             { request in
                 let spent = HTTPBody.oneShot(Chunks(["a"]))
@@ -142,7 +142,7 @@ import Testing
 // The place in a chain.
 extension FaultsInterceptorTests {
     private static let innerRoles: [ChainRole] = [
-        .retries, .stores, .limits, .judges, .readsStatus, .setsDeadline, .changesResponse, .logs, .measures,
+        .retries, .stores, .limits, .validates, .readsStatus, .setsDeadline, .changesResponse, .logs, .measures,
         .keepsCookies,
     ]
 

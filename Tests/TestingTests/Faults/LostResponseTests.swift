@@ -156,7 +156,7 @@ extension LostResponseTests {
         let recorder = Recorder { request in
             guard request.url == apiURL else { return HTTPResponse(status: 200) }
             let body: HTTPBody = mode == .streamed ? .oneShot(Chunks(["moved"]), length: 5) : "moved"
-            return HTTPResponse(status: 302, headerFields: [.location: "/elsewhere"], body: body, url: request.url)
+            return HTTPResponse(status: 302, headers: [.location: "/elsewhere"], body: body, url: request.url)
         }
         let faults = AnyInterceptor.faults(.truncation)
         var request = HTTPRequest(url: apiURL)

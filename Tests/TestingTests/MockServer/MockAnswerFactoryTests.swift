@@ -26,7 +26,7 @@ import InterceptorsURLSession
         let stubbed = try await stub.send(HTTPRequest(url: server.url))
         let served = try await URLSessionTransport().send(HTTPRequest(url: server.url))
         #expect(stubbed.status == served.status)
-        for name in fields { #expect(stubbed.headerFields[values: name] == served.headerFields[values: name]) }
+        for name in fields { #expect(stubbed.headers[values: name] == served.headers[values: name]) }
         #expect(try await stubbed.body.collect(upTo: 1000) == served.body.collect(upTo: 1000))
     }
 

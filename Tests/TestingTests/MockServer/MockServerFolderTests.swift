@@ -38,17 +38,17 @@ import Testing
         let server = try MockServer(serving: folder.url)
         let response = try await send("/users/42", to: server)
         #expect(response.status == 200)
-        #expect(response.headerFields["X-Own"] == "1")
-        #expect(response.headerFields[.contentType] == "application/json")
-        #expect(response.headerFields[.contentLength] == "2")
-        #expect(response.body.bytes == Data("{}".utf8))
+        #expect(response.headers["X-Own"] == "1")
+        #expect(response.headers[.contentType] == "application/json")
+        #expect(response.headers[.contentLength] == "2")
+        #expect(response.body.data == Data("{}".utf8))
         #expect(try await send("/users", .post, to: server).status == 201)
         #expect(try await send("/users/42", .delete, to: server).status == 204)
         #expect(try await send("/status", to: server).status == 200)
         let head = try await send("/users/42", .head, to: server)
-        #expect(head.headerFields[.contentLength] == "2")
+        #expect(head.headers[.contentLength] == "2")
         try Data("[1]".utf8).write(to: folder.file("GET/users/42.json"))
-        #expect(try await send("/users/42", to: server).body.bytes == Data("[1]".utf8))
+        #expect(try await send("/users/42", to: server).body.data == Data("[1]".utf8))
     }
 
     @Test func folderAnswersTheAbsoluteFormOfATarget() async throws {
@@ -66,11 +66,11 @@ import Testing
         let server = try MockServer(serving: folder.url)
         let miss = try await send("/users/43", to: server)
         #expect(miss.status == 404)
-        let text = String(decoding: try #require(miss.body.bytes), as: UTF8.self)
+        let text = String(decoding: try #require(miss.body.data), as: UTF8.self)
         #expect(text.contains("Looked for GET/users/43.*") && text.contains("Did you mean GET /users/42?"))
         let broken = try await send("/bad", to: server)
         #expect(broken.status == 500)
-        #expect(String(decoding: try #require(broken.body.bytes), as: UTF8.self).contains("GET/bad.json.head, line 1"))
+        #expect(String(decoding: try #require(broken.body.data), as: UTF8.self).contains("GET/bad.json.head, line 1"))
     }
 
     @Test func routesAndTheQueueComeBeforeTheFolder() async throws {
@@ -80,7 +80,7 @@ import Testing
         server.enqueue(.text("queue"))
         var texts: [String] = []
         for target in ["/a", "/route"] {
-            texts.append(String(decoding: try await send(target, to: server).body.bytes ?? Data(), as: UTF8.self))
+            texts.append(String(decoding: try await send(target, to: server).body.data ?? Data(), as: UTF8.self))
         }
         #expect(texts == ["queue", "route"])
     }
@@ -129,7 +129,7 @@ import Testing
         var request = HTTPRequest(url: server.url)
         request.context.responseBody = .streamed
         let response = try await PlatformTransport().send(request)
-        #expect(response.headerFields[.contentLength] == "\(1 << 40)")
+        #expect(response.headers[.contentLength] == "\(1 << 40)")
         var read = 0
         for try await chunk in response.body {
             read += chunk.count
@@ -145,7 +145,7 @@ import Testing
         let (body, source) = Endless.body(length: 1 << 40)
         let answer = StubAnswer.status(200, body: body)
         let response = try await received(answer, .head)
-        #expect(response.headerFields[.contentLength] == "\(1 << 40)")
+        #expect(response.headers[.contentLength] == "\(1 << 40)")
         await source.isDiscarded()
         #expect(source.produced == 0)
     }
@@ -177,8 +177,8 @@ import Testing
             .status(200, headers: fields, body: "hello"), .stream([Data("hello".utf8)], headers: fields),
         ] {
             let response = try await received(answer.withFramingOfServer(answering: .get))
-            #expect(response.headerFields["X-Kept"] == "yes")
-            #expect(response.body.bytes == Data("hello".utf8))
+            #expect(response.headers["X-Kept"] == "yes")
+            #expect(response.body.data == Data("hello".utf8))
         }
     }
 
@@ -203,7 +203,7 @@ import Testing
         ]
         for (answer, expected) in answers {
             let response = try await received(answer)
-            let text = String(decoding: response.body.bytes ?? Data(), as: UTF8.self)
+            let text = String(decoding: response.body.data ?? Data(), as: UTF8.self)
             #expect("\(response.status.code) \(text)" == expected)
         }
     }

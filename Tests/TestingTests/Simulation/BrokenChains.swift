@@ -138,25 +138,25 @@ extension BrokenChain {
         },
         Self(.contentComesWhole, "stream whose error becomes a usual end") { request, next in
             var response = try await next(request)
-            guard response.body.bytes == nil else { return response }
+            guard response.body.data == nil else { return response }
             response.body = response.body.wrapped { Quiet(chunks: $0) }
             return response
         },
         Self(.contentComesWhole, "cache of whatever came before a stream broke") { world in
             let kept = Shared<[String: HTTPResponse]>([:])
             let cache: AnyInterceptor = .intercept { request, next in
-                let key = "\(request.url) \(request.headerFields[.authorization] ?? "")"
+                let key = "\(request.url) \(request.headers[.authorization] ?? "")"
                 guard request.method == .get, request.context.responseBody == .streamed else {
                     return try await next(request)
                 }
                 if let response = kept.value[key] { return response }
                 var response = try await next(request)
                 guard response.status == 200 else { return response }
-                let (status, fields, body) = (response.status, response.headerFields, response.body)
+                let (status, fields, body) = (response.status, response.headers, response.body)
                 response.body = body.wrapped { body in
                     Kept(chunks: body) { content in
                         kept.change {
-                            $0[key] = HTTPResponse(status: status, headerFields: fields, body: HTTPBody(content))
+                            $0[key] = HTTPResponse(status: status, headers: fields, body: HTTPBody(content))
                         }
                     }
                 }
@@ -217,9 +217,9 @@ extension BrokenChain {
     private static let posts: [Self] = [
         Self(.aPostIsActedOnOnce, "another idempotency key for each attempt") { world in
             let retry: AnyInterceptor = .intercept { request, next in
-                request.headerFields[.idempotencyKey] = "\(world.random.next())"
+                request.headers[.idempotencyKey] = "\(world.random.next())"
                 do { return try await next(request) } catch  where request.body.isReadable && !Task.isCancelled {
-                    request.headerFields[.idempotencyKey] = "\(world.random.next())"
+                    request.headers[.idempotencyKey] = "\(world.random.next())"
                     return try await next(request)
                 }
             }
@@ -228,7 +228,7 @@ extension BrokenChain {
         Self(.aPostIsActedOnOnce, "second attempt that loses the context") { request, next in
             let request = request
             var copy = HTTPRequest(method: request.method, url: request.url, body: request.body)
-            copy.headerFields = request.headerFields
+            copy.headers = request.headers
             copy.context.responseBody = request.context.responseBody
             do { return try await next(copy) } catch  where request.body.isReadable && !Task.isCancelled {
                 return try await next(copy)
@@ -247,7 +247,7 @@ extension BrokenChain {
                 let isKept = request.method == .get && request.context.responseBody == .buffered
                 if isKept, let content = kept.value[url] { return HTTPResponse(status: 200, body: HTTPBody(content)) }
                 let response = try await next(request)
-                if isKept, response.status == 200, let bytes = response.body.bytes { kept.change { $0[url] = bytes } }
+                if isKept, response.status == 200, let bytes = response.body.data { kept.change { $0[url] = bytes } }
                 return response
             }
             return world.client(interceptors: [cache])
@@ -255,7 +255,7 @@ extension BrokenChain {
         Self(.responsesBelongToTheirCalls, "cache that ignores the query") { world in
             let kept = Shared<[String: HTTPResponse]>([:])
             let cache: AnyInterceptor = .intercept { request, next in
-                let key = "\(request.url.path) \(request.headerFields[.authorization] ?? "")"
+                let key = "\(request.url.path) \(request.headers[.authorization] ?? "")"
                 let isKept = request.method == .get && request.context.responseBody == .buffered
                 if isKept, let response = kept.value[key] { return response }
                 let response = try await next(request)
@@ -269,7 +269,7 @@ extension BrokenChain {
             let cache: AnyInterceptor = .intercept { request, next in
                 let key = "\(request.url.path)?\(request.url.query ?? "")"
                 let isKept = request.method == .get && request.context.responseBody == .buffered
-                guard isKept, !request.headerFields.contains(.authorization) else { return try await next(request) }
+                guard isKept, !request.headers.contains(.authorization) else { return try await next(request) }
                 if let response = kept.value[key] { return response }
                 let response = try await next(request)
                 if response.status == 200 { kept.change { $0[key] = response } }
@@ -309,7 +309,7 @@ extension BrokenChain {
                 }
                 func send(_ account: Simulation.Account) async throws -> HTTPResponse {
                     var sent = request
-                    sent.headerFields[.authorization] = "Bearer \(account.token)"
+                    sent.headers[.authorization] = "Bearer \(account.token)"
                     return try await next(sent)
                 }
                 let response = try await send(account)
@@ -325,7 +325,7 @@ extension BrokenChain {
             let token = Shared<String?>(nil)
             world.onSignIn { account in token.value = account?.token }
             let auth: AnyInterceptor = .intercept { request, next in
-                request.headerFields["X-Key"] = token.value
+                request.headers["X-Key"] = token.value
                 return try await next(request)
             }
             return world.client(interceptors: [auth])
@@ -333,7 +333,7 @@ extension BrokenChain {
         Self(.secretsStayAtTheirOrigin, "redirect that takes all fields along") { request, next in
             let response = try await next(request)
             guard response.status.kind == .redirection, request.method.isSafe,
-                let target = response.headerFields[.location], let url = URL(string: target, relativeTo: request.url)
+                let target = response.headers[.location], let url = URL(string: target, relativeTo: request.url)
             else { return response }
             response.body.discard()
             request.url = url.absoluteURL
@@ -343,7 +343,7 @@ extension BrokenChain {
             let response = try await next(request)
             guard response.status == 401 else { return response }
             response.body.discard()
-            throw Refused(description: request.headerFields.map(\.value).joined())
+            throw Refused(description: request.headers.map(\.value).joined())
         },
     ]
 }

@@ -31,7 +31,7 @@ import Testing
             let origin = world.origin
             let move: AnyInterceptor = .intercept { request, next in
                 let url = request.url
-                guard request.method == .get, request.headerFields[.authorization] == nil, Origin(url) == origin,
+                guard request.method == .get, request.headers[.authorization] == nil, Origin(url) == origin,
                     request.context.responseBody == .buffered, let path = URL(string: "https://mirror.example/v1")
                 else { return try await next(request) }
                 // A later call gets the response of an earlier one with the same URL.
@@ -126,7 +126,7 @@ import Testing
             world.client(interceptors: [
                 .intercept { request, next in
                     var response = try await next(request)
-                    if let bytes = response.body.bytes { response.body = HTTPBody(bytes.dropLast()) }
+                    if let bytes = response.body.data { response.body = HTTPBody(bytes.dropLast()) }
                     return response
                 }
             ])
@@ -142,7 +142,7 @@ import Testing
         let simulation = Simulation(seeds: 1...100, except: exceptions) { world in
             world.client(interceptors: [
                 .intercept { request, next in
-                    guard request.context.responseBody == .buffered, request.headerFields[.authorization] == nil else {
+                    guard request.context.responseBody == .buffered, request.headers[.authorization] == nil else {
                         return try await next(request)
                     }
                     if let response = kept.value { return response }

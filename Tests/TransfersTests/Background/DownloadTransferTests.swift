@@ -16,9 +16,9 @@ import Testing
         #expect(end.transfer == transfer && transfer.note == "42" && transfer.destination == world.file)
         let response = try end.result.get()
         #expect(response.status == 200 && response.body.isEmpty)
-        #expect(response.headerFields[.eTag] == "\"1\"" && response.headerFields[.setCookie] == nil)
+        #expect(response.headers[.eTag] == "\"1\"" && response.headers[.setCookie] == nil)
         #expect(world.content == "film")
-        #expect(world.stub.requests.first?.headerFields[.authorization] == "Bearer token")
+        #expect(world.stub.requests.first?.headers[.authorization] == "Bearer token")
     }
 
     @Test func transfersOfTheProcessBeginInTheirOrder() async throws {
@@ -97,7 +97,7 @@ import Testing
         let end = await world.ends.reached(2)[1]
         #expect(try end.result.get().status == 200 && world.content == "cdn")
         for sent in world.stub.requests where sent.url.host() == "cdn.example.com" {
-            #expect(!sent.headerFields.contains(.authorization))
+            #expect(!sent.headers.contains(.authorization))
         }
     }
 
@@ -116,7 +116,7 @@ import Testing
         world.stub.enqueue(.text("film"))
         let runs = Tally()
         let inner: any Interceptor = .intercept { request, next in
-            request.headerFields["X-Inner"] = "\(runs.count())"
+            request.headers["X-Inner"] = "\(runs.count())"
             return try await next(request)
         }
         let chain = InterceptorChain([inner], transport: Client(interceptors: [inner], transport: world.stub))
@@ -128,7 +128,7 @@ import Testing
         ) { world.ends.add($0) }
         try await transfers.download(request(), to: world.file)
         _ = try await world.ends.reached(1)[0].result.get()
-        #expect(runs.value == 2 && world.stub.requests.map { $0.headerFields["X-Inner"] } == ["2"])
+        #expect(runs.value == 2 && world.stub.requests.map { $0.headers["X-Inner"] } == ["2"])
     }
 
     @Test func redirectLosesTheFieldsThatTheChainKeepsFromOtherOrigins() async throws {
@@ -142,8 +142,8 @@ import Testing
         try await transfers.download(request(), to: world.file, allowsOtherOrigins: true)
         _ = try await world.ends.reached(1)[0].result.get()
         let sent = try #require(world.stub.requests.last { $0.url.host() == "cdn.example.com" })
-        #expect(sent.headerFields["X-App"] == "1")
-        #expect(!sent.headerFields.contains("X-Door") && !sent.headerFields.contains("X-Api-Key"))
+        #expect(sent.headers["X-App"] == "1")
+        #expect(!sent.headers.contains("X-Door") && !sent.headers.contains("X-Api-Key"))
     }
 
     @Test func cancelledDownloadEndsWithACancellationError() async throws {

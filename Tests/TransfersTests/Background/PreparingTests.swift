@@ -24,8 +24,8 @@ import Testing
             transport: stub
         )
         #expect(prepared.url == filmURL)
-        #expect(prepared.headerFields["X-App"] == "1")
-        #expect(prepared.headerFields[.authorization] == "Bearer token")
+        #expect(prepared.headers["X-App"] == "1")
+        #expect(prepared.headers[.authorization] == "Bearer token")
         #expect(stub.requests.isEmpty)
     }
 
@@ -34,7 +34,7 @@ import Testing
         let client = Client(baseURL: apiURL, interceptors: [.headers(["X-Middle": "1"])], transport: inner)
         let prepared = try await prepare([.headers(["X-Outer": "1"])], transport: client)
         for name in ["X-Inner", "X-Middle", "X-Outer"] as [HTTPField.Name] {
-            #expect(prepared.headerFields[name] == "1")
+            #expect(prepared.headers[name] == "1")
         }
     }
 
@@ -43,7 +43,7 @@ import Testing
         let log = Mutex<[LogEntry.Event]>([])
         let prepared = try await prepare([
             .unwrapEnvelope(payload: "object"), .validateStatus(), .followRedirects(), .timeout(.seconds(60)),
-            .cache(.memory()), .coalesce(), .circuitBreaker(), .limitConcurrency(1), .retry(5),
+            .cache(.memory()), .coalesce(), .circuitBreaker(), .limitConcurrency(1), .retry(maxAttempts: 5),
             .logging(.basic, to: LogSink { entry in log.withLock { $0.append(entry.event) } }),
             .intercept { request, next in
                 runs.count()
@@ -113,11 +113,11 @@ import Testing
                 return try await next(request)
             },
             .intercept { request, next in
-                request.headerFields["X-Number"] = "\(number.wrappingAdd(1, ordering: .relaxed).newValue)"
+                request.headers["X-Number"] = "\(number.wrappingAdd(1, ordering: .relaxed).newValue)"
                 return try await next(request)
             },
         ])
-        #expect(prepared.headerFields["X-Number"] == "1")
+        #expect(prepared.headers["X-Number"] == "1")
     }
 
     @Test func requestsThatTheChainItselfSendsAreSent() async throws {
@@ -132,7 +132,7 @@ import Testing
             ],
             transport: stub
         )
-        #expect(prepared.headerFields[.authorization] == "Bearer fresh")
+        #expect(prepared.headers[.authorization] == "Bearer fresh")
         #expect(stub.requests.count == 1)
     }
 

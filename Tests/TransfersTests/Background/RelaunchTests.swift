@@ -37,7 +37,7 @@ import Testing
         let end = await world.ends.reached(1)[0]
         #expect(try end.result.get().status == 200)
         #expect(end.transfer.attempt == 2 && end.transfer.id == first?.id && world.content == "film")
-        #expect(world.stub.requests.first?.headerFields[.authorization] == "Bearer fresh")
+        #expect(world.stub.requests.first?.headers[.authorization] == "Bearer fresh")
     }
 
     @Test func endWhoseClosureDidNotReturnIsDeliveredAgain() async throws {

@@ -12,7 +12,7 @@ import Testing
         world.stub.enqueue(.text("no", status: 401), .text("film"))
         let number = Atomic(0)
         let token: any Interceptor = .intercept { request, next in
-            request.headerFields[.authorization] = "Bearer \(number.wrappingAdd(1, ordering: .relaxed).newValue)"
+            request.headers[.authorization] = "Bearer \(number.wrappingAdd(1, ordering: .relaxed).newValue)"
             return try await next(request)
         }
         let transfers = try world.launch([token]) { end in
@@ -23,7 +23,7 @@ import Testing
         let end = await world.ends.reached(1)[0]
         #expect(try end.result.get().status == 200)
         #expect(end.transfer.id == transfer.id && end.transfer.attempt == 2)
-        #expect(world.stub.requests.map { $0.headerFields[.authorization] } == ["Bearer 1", "Bearer 2"])
+        #expect(world.stub.requests.map { $0.headers[.authorization] } == ["Bearer 1", "Bearer 2"])
     }
 
     @Test func tokenWithoutAnExpiryIsRefreshedAfterA401() async throws {
@@ -41,7 +41,7 @@ import Testing
         try await transfers.download(request(), to: world.file)
         let end = await world.ends.reached(1)[0]
         #expect(try end.result.get().status == 200)
-        #expect(world.stub.requests.map { $0.headerFields[.authorization] } == ["Bearer old", "Bearer new"])
+        #expect(world.stub.requests.map { $0.headers[.authorization] } == ["Bearer old", "Bearer new"])
         #expect(refreshes.value == 1)
     }
 
@@ -61,7 +61,7 @@ import Testing
         try await transfers.download(request(), to: world.file)
         let end = await world.ends.reached(1)[0]
         #expect(try end.result.get().status == 200)
-        #expect(world.stub.requests.map { $0.headerFields[.authorization] } == ["Bearer A", "Bearer B"])
+        #expect(world.stub.requests.map { $0.headers[.authorization] } == ["Bearer A", "Bearer B"])
         #expect(refreshes.value == 0)
     }
 
@@ -84,13 +84,13 @@ import Testing
         world.stub.enqueue(.text("no", status: 401), .text("film"))
         let transfers = try world.launch(judges ? [.validateStatus()] : []) { _ in
             var renewed = request()
-            renewed.headerFields["X-Key"] = "2"
+            renewed.headers["X-Key"] = "2"
             return renewed
         }
         try await transfers.download(request(), to: world.file)
         let end = await world.ends.reached(1)[0]
         #expect(try end.result.get().status == 200)
-        #expect(world.stub.requests.map { $0.headerFields["X-Key"] } == [nil, "2"])
+        #expect(world.stub.requests.map { $0.headers["X-Key"] } == [nil, "2"])
     }
 
     @Test func anotherOriginDoesNotRejectTheToken() async throws {
@@ -111,7 +111,7 @@ import Testing
         #expect(try end.result.get().status == 200)
         #expect(refreshes.value == 0)
         #expect(
-            world.stub.requests.map { $0.headerFields[.authorization] } == ["Bearer A", nil, "Bearer A", nil]
+            world.stub.requests.map { $0.headers[.authorization] } == ["Bearer A", nil, "Bearer A", nil]
         )
     }
 

@@ -184,7 +184,7 @@ private final class LastingSession: BackgroundSession {
         let (_, task) = try await relaunched()
         let started = session.started.withLock { $0 }
         #expect(started.map(\.task) == [task] && started[0].request.url == filmURL)
-        #expect(started[0].request.headerFields[.acceptEncoding] == "identity")
+        #expect(started[0].request.headers[.acceptEncoding] == "identity")
     }
 
     @Test(arguments: ["", "x", "x ", " 1", "x y", "x 1 2", "x 9223372036854775808"])

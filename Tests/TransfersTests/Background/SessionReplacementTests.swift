@@ -54,7 +54,8 @@ import InterceptorsURLSession
         return [
             transport, InterceptorChain([], transport: transport),
             Client(interceptors: [], transport: InterceptorChain([.retry()], transport: transport)),
-            .fromLaunch(allowed: false, orElse: transport), SwitchingTransport(["remote": transport], source: "remote"),
+            .launchStubs(allowed: false, otherwise: transport),
+            SwitchingTransport(["remote": transport], source: "remote"),
             .recorded(Recording(at: file, mode: .live), over: transport),
         ]
     }
@@ -92,8 +93,8 @@ import InterceptorsURLSession
             SwitchingTransport(["remote": .platform(), "strict": .platform(tls: Self.strict)], source: "remote"),
             SwitchingTransport([:], source: "remote"),
             .recorded(Recording(at: file, mode: .new), over: .platform()),
-            .fromLaunch(allowed: true, orElse: .platform(), arguments: ["--interceptors-stubs=[]"]),
-            .fromLaunch(allowed: true, orElse: .platform(), arguments: ["--interceptors-stubs=damaged"]),
+            .launchStubs(allowed: true, otherwise: .platform(), arguments: ["--interceptors-stubs=[]"]),
+            .launchStubs(allowed: true, otherwise: .platform(), arguments: ["--interceptors-stubs=damaged"]),
         ]
         for transport in transports { #expect(refusal(transport)?.code == .unsupported) }
         #expect(refusal(HeldTransport())?.message.contains("HeldTransport") == true)
@@ -150,7 +151,7 @@ import InterceptorsURLSession
     func fieldThatARedirectCouldCarryElsewhereIsRefusedUnlessAllowed(name: String) throws {
         let name = try #require(HTTPField.Name(name))
         var given = request()
-        given.headerFields[name] = "hush"
+        given.headers[name] = "hush"
         let client = Client(interceptors: [])
         let error = #expect(throws: TransferError.self) {
             try SessionReplacement(of: client).check(given)
@@ -162,13 +163,13 @@ import InterceptorsURLSession
 
     @Test func authorizationAndOtherFieldsAreNotRefused() throws {
         var given = request()
-        given.headerFields = [.authorization: "Bearer token", .accept: "*/*", .transactionID: "1"]
+        given.headers = [.authorization: "Bearer token", .accept: "*/*", .transactionID: "1"]
         try SessionReplacement(of: Client(interceptors: [])).check(given)
     }
 
     @Test func fieldsThatTheChainKeepsFromOtherOriginsAreRefusedToo() throws {
         var given = request()
-        given.headerFields["X-Door"] = "hush"
+        given.headers["X-Door"] = "hush"
         try SessionReplacement(of: Client(interceptors: [])).check(given)
         let redaction = Redaction.standard.adding(names: ["X-Door"])
         let client = Client(interceptors: [.followRedirects(redaction: redaction)])

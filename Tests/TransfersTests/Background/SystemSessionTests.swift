@@ -42,6 +42,12 @@ import FoundationNetworking
         )
         #expect(failure.message.contains(text), "\(failure.message)")
     }
+
+    /// A device with tvOS denies an app the support folder.
+    @Test func recordsAreInAFolderThatTheSystemAllows() {
+        #expect(TransferFolder.parent(onTV: true) == .cachesDirectory)
+        #expect(TransferFolder.parent(onTV: false) == .applicationSupportDirectory)
+    }
 }
 
 // A session that has become invalid.

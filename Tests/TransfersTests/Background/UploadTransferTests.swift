@@ -14,10 +14,10 @@ import Testing
         let transfer = try await transfers.upload(request(filmURL, .put, try HTTPBody(file: source)), note: "clip")
         let end = await world.ends.reached(1)[0]
         let response = try end.result.get()
-        #expect(response.status == 201 && response.body.bytes == Data("id 7".utf8))
+        #expect(response.status == 201 && response.body.data == Data("id 7".utf8))
         #expect(transfer.destination == nil)
         let sent = try #require(world.stub.requests.first)
-        #expect(sent.method == .put && sent.headerFields[.authorization] == "Bearer token")
+        #expect(sent.method == .put && sent.headers[.authorization] == "Bearer token")
         #expect(try await sent.body.collect(upTo: 100) == Data("clip".utf8))
         #expect(FileManager.default.fileExists(atPath: source.path))
     }

@@ -30,9 +30,9 @@ import Testing
     @Test func progressEndsWithTheTotalOfDecodedContent() async throws {
         let folder = try TemporaryFolder()
         let stub = StubTransport { request in
-            if request.headerFields.contains(.acceptEncoding) {
+            if request.headers.contains(.acceptEncoding) {
                 let fields: HTTPFields = [.contentEncoding: "gzip", .contentLength: "2"]
-                return HTTPResponse(status: 200, headerFields: fields, body: "zz")
+                return HTTPResponse(status: 200, headers: fields, body: "zz")
             }
             return HTTPResponse(status: 200, body: .oneShot(Chunks(["ab", "cd"])))
         }

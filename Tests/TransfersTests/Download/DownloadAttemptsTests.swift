@@ -72,10 +72,10 @@ import Testing
         let requests = Tally()
         // Each version brings two bytes, and then two more.
         let stub = StubTransport { [file] request in
-            let answer = file.answer(request.headerFields, number: (requests.count() - 1) / 2)
+            let answer = file.answer(request.headers, number: (requests.count() - 1) / 2)
             let failure = TransportError(.truncated, "The connection was cut.")
             let body = HTTPBody.oneShot(Pieces(bytes: answer.body.prefix(2), failure: failure))
-            return HTTPResponse(status: answer.status, headerFields: answer.fields, body: body)
+            return HTTPResponse(status: answer.status, headers: answer.fields, body: body)
         }
         await #expect(throws: TransportError.self) {
             try await makeClient(stub)

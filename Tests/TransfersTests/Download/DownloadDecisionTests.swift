@@ -15,7 +15,7 @@ import Testing
         of representation: Representation = kept
     ) -> DownloadDecision {
         DownloadDecision(
-            HTTPResponse(status: status, headerFields: fields),
+            HTTPResponse(status: status, headers: fields),
             to: RangeDemand(representation, held: length)
         )
     }
@@ -97,7 +97,7 @@ import Testing
     @Test func codedContentIsAskedForDecoded() {
         let response = HTTPResponse(
             status: 200,
-            headerFields: [.contentEncoding: "gzip", .contentLength: "7", .eTag: "\"1\""]
+            headers: [.contentEncoding: "gzip", .contentLength: "7", .eTag: "\"1\""]
         )
         #expect(DownloadDecision(response, to: nil) == .askForDecoded)
         guard case .refuse(.invalidResponse, _) = DownloadDecision(response, to: nil, avoidsCodings: false) else {
@@ -109,7 +109,7 @@ import Testing
     @Test(arguments: [201, 202, 203, 226] as [HTTPResponse.Status])
     func anotherSuccessIsWholeButNeitherContinuedNorInsteadOfTheRest(status: HTTPResponse.Status) {
         let fields: HTTPFields = [.contentLength: "7", .eTag: "\"1\""]
-        #expect(DownloadDecision(HTTPResponse(status: status, headerFields: fields), to: nil) == .replace(nil))
+        #expect(DownloadDecision(HTTPResponse(status: status, headers: fields), to: nil) == .replace(nil))
         if status == 203 { return }
         guard case .refuse(.unacceptedStatus, _) = decide(status, fields) else {
             Issue.record("accepted")
@@ -119,7 +119,7 @@ import Testing
 
     @Test(arguments: [204, 205, 304, 404, 416, 503] as [HTTPResponse.Status])
     func anotherStatusIsNotTheContent(status: HTTPResponse.Status) {
-        let response = HTTPResponse(status: status, headerFields: [.contentLength: "7", .eTag: "\"1\""])
+        let response = HTTPResponse(status: status, headers: [.contentLength: "7", .eTag: "\"1\""])
         guard case .refuse(.unacceptedStatus, _) = DownloadDecision(response, to: nil) else {
             Issue.record("accepted")
             return
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test func aPartThatNobodyAskedForIsRefused() {
-        let response = HTTPResponse(status: 206, headerFields: [.contentRange: "bytes 0-9/100"])
+        let response = HTTPResponse(status: 206, headers: [.contentRange: "bytes 0-9/100"])
         guard case .refuse(.invalidRange, _) = DownloadDecision(response, to: nil) else {
             Issue.record("accepted")
             return

@@ -150,7 +150,7 @@ import Testing
         let transport = StubTransport { [film] _ in
             HTTPResponse(
                 status: 200,
-                headerFields: [.eTag: "\"0\"", .contentLength: "100"],
+                headers: [.eTag: "\"0\"", .contentLength: "100"],
                 body: .oneShot(LatePieces(bytes: film, latch: late))
             )
         }

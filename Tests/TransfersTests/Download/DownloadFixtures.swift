@@ -55,5 +55,5 @@ struct Destination {
 
 extension StubTransport {
     /// The `Range` of each request.
-    var ranges: [String?] { requests.map { $0.headerFields[.range] } }
+    var ranges: [String?] { requests.map { $0.headers[.range] } }
 }

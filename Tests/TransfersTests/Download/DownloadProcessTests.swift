@@ -45,7 +45,7 @@ import Testing
         // Serves the old content to the first two processes.
         let (file, launches) = (RangedFile(old, new, lie: lie), Tally())
         server.on(.get, "/file") { request in
-            let (status, fields, body) = file.answer(request.headerFields, number: launches.value > 2 ? 1 : 0)
+            let (status, fields, body) = file.answer(request.headers, number: launches.value > 2 ? 1 : 0)
             return .status(status, headers: fields, body: body)
         }
         let place = try Destination()
@@ -71,7 +71,7 @@ import Testing
         }
         #expect(place.content == new, "\(lie)")
         #expect(place.names == ["film.mp4"], "\(lie)")
-        let goesOn = server.requests.contains { $0.headerFields.contains(.range) }
+        let goesOn = server.requests.contains { $0.headers.contains(.range) }
         #expect(goesOn == (lie != .weakTag), "some processes went on")
     }
 
@@ -82,7 +82,7 @@ import Testing
         let file = RangedFile(content)
         let requests = Tally()
         server.on(.get, "/file") { request in
-            let (status, fields, body) = file.answer(request.headerFields, number: 0)
+            let (status, fields, body) = file.answer(request.headers, number: 0)
             guard requests.count() == 1 else { return .status(status, headers: fields, body: body) }
             let head = "HTTP/1.1 200 OK\r\n" + fields.map { "\($0.name): \($0.value)\r\n" }.joined() + "\r\n"
             return StubAnswer(steps: [.send(head), .send(body.prefix(60_000)), .waitForever])
@@ -103,7 +103,7 @@ import Testing
         try await Client(interceptors: [])
             .download(RequestTarget(server.url.appending(path: "file")), to: place.file, resuming: .acrossLaunches)
         #expect(place.content == content)
-        let ranges = server.requests.map { $0.headerFields[.range] }
+        let ranges = server.requests.map { $0.headers[.range] }
         #expect(ranges.count == 2 && ranges[0] == nil && ranges[1] != nil, "\(ranges)")
     }
 
@@ -143,7 +143,7 @@ import Testing
         let later = try await child(place, server, nil)
         #expect(later.text == "done\n")
         #expect(place.content == content)
-        let asked = server.requests.map { $0.headerFields[.range] }
+        let asked = server.requests.map { $0.headers[.range] }
         #expect(asked.filter { $0 == nil }.count == 1, "\(asked)")
     }
 }

@@ -91,7 +91,7 @@ import Testing
         #expect(place.content == content, "\(lie)")
         #expect(place.names == ["film.mp4"])
         if lie == .nothing {
-            let ranges = server.requests.map { $0.headerFields[.range] }
+            let ranges = server.requests.map { $0.headers[.range] }
             #expect(ranges.count == 3 && ranges[1] == "bytes=70000-" && ranges[2] == "bytes=120000-")
         }
     }

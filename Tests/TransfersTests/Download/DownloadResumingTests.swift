@@ -18,8 +18,8 @@ import Testing
         #expect(place.content == film)
         #expect(place.names == ["film.mp4"])
         #expect(stub.ranges == [nil, "bytes=40-", "bytes=70-"])
-        #expect(stub.requests.map { $0.headerFields[.ifRange] } == [nil, "\"0\"", "\"0\""])
-        #expect(stub.requests.allSatisfy { $0.headerFields[.acceptEncoding] == "identity" })
+        #expect(stub.requests.map { $0.headers[.ifRange] } == [nil, "\"0\"", "\"0\""])
+        #expect(stub.requests.allSatisfy { $0.headers[.acceptEncoding] == "identity" })
         #expect(response.status == 206)
         #expect(seen.withLock { $0.last } == TransferProgress(completed: 100, total: 100))
         let counts = seen.withLock { $0.map(\.completed) }
@@ -34,7 +34,7 @@ import Testing
         }
         #expect(error?.code == .truncated)
         #expect(stub.ranges == [nil])
-        #expect(stub.requests[0].headerFields[.acceptEncoding] == nil)
+        #expect(stub.requests[0].headers[.acceptEncoding] == nil)
         #expect(place.names.isEmpty)
     }
 

@@ -165,14 +165,14 @@ private final class FaultyServer: Sendable {
         }
         var file = RangedFile(versions[number], lie: fault.flatMap { lies[$0] } ?? .nothing)
         file.fixedTag = "\"\(keepsItsTag ? 0 : number)\""
-        let (status, fields, body) = file.answer(request.headerFields, number: 0)
+        let (status, fields, body) = file.answer(request.headers, number: 0)
         let cut = random.withLock { Int.random(in: 0...body.count, using: &$0) }
         let isCut = fault == .cut && cut < body.count
         let pieces = Pieces(
             bytes: isCut ? body.prefix(cut) : body,
             failure: isCut ? TransportError(.connectionLost, "Cut.") : nil
         )
-        return HTTPResponse(status: status, headerFields: fields, body: .oneShot(pieces))
+        return HTTPResponse(status: status, headers: fields, body: .oneShot(pieces))
     }
 }
 

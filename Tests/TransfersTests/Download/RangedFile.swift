@@ -104,8 +104,8 @@ extension RangedFile {
     ///
     /// - Parameter number: the number of requests before.
     func response(to request: HTTPRequest, number: Int) -> HTTPResponse {
-        let (status, fields, body) = answer(request.headerFields, number: number)
-        return HTTPResponse(status: status, headerFields: fields, body: .oneShot(Pieces(bytes: body, failure: nil)))
+        let (status, fields, body) = answer(request.headers, number: number)
+        return HTTPResponse(status: status, headers: fields, body: .oneShot(Pieces(bytes: body, failure: nil)))
     }
 
     /// A stub that answers with this file. Response `n` breaks off after `cuts[n]` bytes.
@@ -113,11 +113,11 @@ extension RangedFile {
         let requests = Tally()
         return StubTransport { request in
             let number = requests.count() - 1
-            let (status, fields, body) = answer(request.headerFields, number: number)
+            let (status, fields, body) = answer(request.headers, number: number)
             let cut = number < cuts.count ? cuts[number] : .max
             let failure = cut < body.count ? TransportError(.truncated, "The connection was cut.") : nil
             let chunks = Pieces(bytes: body.prefix(cut), failure: failure)
-            return HTTPResponse(status: status, headerFields: fields, body: .oneShot(chunks))
+            return HTTPResponse(status: status, headers: fields, body: .oneShot(chunks))
         }
     }
 
@@ -126,7 +126,7 @@ extension RangedFile {
         let requests = Tally()
         server.on(.get, "/file") { request in
             let number = requests.count() - 1
-            let (status, fields, body) = answer(request.headerFields, number: number)
+            let (status, fields, body) = answer(request.headers, number: number)
             guard number < cuts.count, cuts[number] < body.count else {
                 return .status(status, headers: fields, body: body)
             }

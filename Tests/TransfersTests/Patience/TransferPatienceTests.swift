@@ -109,7 +109,7 @@ import Testing
             let locking = InterceptingTransport { request in
                 if request.method == .head, clock.now.elapsed < .seconds(seconds) {
                     questions.count()
-                    return HTTPResponse(status: status, headerFields: [.retryAfter: "0"])
+                    return HTTPResponse(status: status, headers: [.retryAfter: "0"])
                 }
                 return try await server.send(request)
             }

@@ -37,7 +37,7 @@ private struct Row: Codable, Sendable, Hashable { var id: Int }
         #expect(stub.openBodies == 0)
         let request = try #require(stub.requests.first)
         #expect(request.context.responseBody == .streamed)
-        #expect(request.headerFields[.accept]?.contains("application/jsonl") == true)
+        #expect(request.headers[.accept]?.contains("application/jsonl") == true)
     }
 
     @Test func linesOfTextAreAsTheyAre() async throws {
@@ -45,7 +45,7 @@ private struct Row: Codable, Sendable, Hashable { var id: Int }
         #expect(try await all(makeClient(stub).lines("/log", as: String.self)) == ["\"a\"", "", "b"])
         let lines = makeClient(stub).lines("/log", as: Data.self)
         #expect(try await all(lines) == [Data("a".utf8), Data(), Data("b".utf8)])
-        #expect(stub.requests.first?.headerFields[.accept] == nil)
+        #expect(stub.requests.first?.headers[.accept] == nil)
     }
 
     @Test func optionalDataIsDecodedAndNotRaw() async throws {
@@ -67,7 +67,7 @@ private struct Row: Codable, Sendable, Hashable { var id: Int }
         for type in ["text/plain", "application/x-ndjson"] {
             stub.enqueue(stream("a\n", type: "\(type); charset=\(charset)"))
             let lines = makeClient(stub).lines("/log", as: String.self)
-            let failure = await #expect(throws: DecodingFailure.self) { try await all(lines) }
+            let failure = await #expect(throws: ResponseDecodingError.self) { try await all(lines) }
             #expect(failure?.code == .unexpectedMediaType)
             #expect(failure?.message.contains("UTF-8") == true)
             #expect(stub.openBodies == 0)
@@ -79,7 +79,7 @@ private struct Row: Codable, Sendable, Hashable { var id: Int }
     ])
     func aMarkOfWideUnitsIsRefused(bytes: [UInt8]) async throws {
         stub.enqueue(.stream([Data(bytes)], headers: [.contentType: "text/plain"]))
-        let failure = await #expect(throws: DecodingFailure.self) {
+        let failure = await #expect(throws: ResponseDecodingError.self) {
             try await all(makeClient(stub).lines("/log", as: String.self))
         }
         #expect(failure?.code == .unexpectedMediaType)
@@ -92,7 +92,7 @@ private struct Row: Codable, Sendable, Hashable { var id: Int }
             .answer { request in
                 HTTPResponse(
                     status: 200,
-                    headerFields: [.contentType: "application/x-ndjson"],
+                    headers: [.contentType: "application/x-ndjson"],
                     body: .oneShot(Chunks(chunks, reads: reads)),
                     url: request.url
                 )
@@ -126,7 +126,7 @@ private struct Row: Codable, Sendable, Hashable { var id: Int }
         stub.enqueue(stream("{\"id\":1}\n\n{\"id\":\"x\"}\n{\"id\":4}\n"))
         var iterator = rows().makeAsyncIterator()
         #expect(try await iterator.next() == Row(id: 1))
-        let failure = await #expect(throws: DecodingFailure.self) { try await iterator.next() }
+        let failure = await #expect(throws: ResponseDecodingError.self) { try await iterator.next() }
         #expect(failure?.code == .undecodable)
         #expect(failure?.message.contains("in line 3 at id") == true, "\(failure?.message ?? "")")
         #expect(failure?.body == Data(#"{"id":"x"}"#.utf8))
@@ -136,7 +136,7 @@ private struct Row: Codable, Sendable, Hashable { var id: Int }
 
     @Test func secretsInALineAreNotInTheFailure() async throws {
         stub.enqueue(stream("{\"id\":\"x\",\"password\":\"hush\"}\n"))
-        let failure = await #expect(throws: DecodingFailure.self) { try await all(rows()) }
+        let failure = await #expect(throws: ResponseDecodingError.self) { try await all(rows()) }
         #expect(failure?.description.contains("hush") == false)
     }
 
@@ -161,7 +161,7 @@ private struct Row: Codable, Sendable, Hashable { var id: Int }
 
     @Test func anErrorPageIsAnError() async throws {
         stub.enqueue(.status(404, body: "not here"))
-        let failure = await #expect(throws: DecodingFailure.self) { try await all(rows()) }
+        let failure = await #expect(throws: ResponseDecodingError.self) { try await all(rows()) }
         #expect(failure?.code == .unacceptedStatus)
         #expect(failure?.excerpt == "<8 bytes of text>")
     }
@@ -207,11 +207,11 @@ private struct Row: Codable, Sendable, Hashable { var id: Int }
         let seen = Tally()
         let observing = AnyInterceptor.intercept { request, next in
             var response = try await next(request)
-            response.context.observeDecodingFailures { _ in seen.count() }
+            response.context.observeDecodingErrors { _ in seen.count() }
             return response
         }
         let lines = makeClient(stub, [observing]).lines("/export", as: Row.self)
-        await #expect(throws: DecodingFailure.self) { try await all(lines) }
+        await #expect(throws: ResponseDecodingError.self) { try await all(lines) }
         #expect(seen.value == 1)
     }
 
@@ -228,7 +228,7 @@ private struct Row: Codable, Sendable, Hashable { var id: Int }
 
     @Test func anEndpointsRequestHasItsContent() async throws {
         stub.enqueue(stream("{\"id\":1}\n"))
-        let search = EndpointRequest<Row>.post("/search", content: .encoded(Row(id: 5)))
+        let search = EndpointRequest<Row>.post("/search", body: .encoded(Row(id: 5)))
         #expect(try await all(makeClient(stub).lines(from: search, as: Row.self)) == [Row(id: 1)])
         #expect(stub.requests.first?.method == .post)
     }

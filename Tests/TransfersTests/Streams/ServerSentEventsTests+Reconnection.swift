@@ -13,7 +13,7 @@ extension ServerSentEventsTests {
         #expect(all.map(\.data) == ["a", "b"])
         // The second stream sends no ID, so the ID of the first still holds.
         #expect(all.map(\.id) == ["1", "1"])
-        #expect(stub.requests.map { $0.headerFields["Last-Event-ID"] } == ["0", "1", "…"])
+        #expect(stub.requests.map { $0.headers["Last-Event-ID"] } == ["0", "1", "…"])
     }
 
     @Test(arguments: [HTTPErrorCode.offline, .cannotFindHost, .cannotConnect, .connectionLost, .timedOut])
@@ -25,7 +25,7 @@ extension ServerSentEventsTests {
     @Test func aBrokenStreamGoesOnWithoutItsIncompleteEvent() async throws {
         stub.enqueue(eventStream("id: 1\ndata: a\n\nid: 2\ndata: b\n", thenFailing: lost(.truncated)), .status(204))
         #expect(try await all(events()).map(\.data) == ["a"])
-        #expect(stub.requests.last?.headerFields["Last-Event-ID"] == "1")
+        #expect(stub.requests.last?.headers["Last-Event-ID"] == "1")
     }
 
     @Test func theServerSaysHowLongToWait() async throws {
@@ -90,12 +90,12 @@ extension ServerSentEventsTests {
 
     @Test func aPostIsNotSentAgain() async throws {
         stub.enqueue(eventStream("data: a\n\n", "data: b\n\n"))
-        let endpoint = EndpointRequest<NoContent>.post("/answers", content: .encoded(User(id: 1)))
+        let endpoint = EndpointRequest<NoContent>.post("/answers", body: .encoded(User(id: 1)))
         let events = makeClient(stub).events(from: endpoint, time: .manual(clock))
         #expect(try await all(events).map(\.data) == ["a", "b"])
         let request = try #require(stub.requests.first)
         #expect(request.method == .post)
-        #expect(try JSONDecoder().decode(User.self, from: #require(request.body.bytes)) == User(id: 1))
+        #expect(try JSONDecoder().decode(User.self, from: #require(request.body.data)) == User(id: 1))
         #expect(request.context.endpoint is EndpointRequest<NoContent>)
     }
 
@@ -131,11 +131,11 @@ extension ServerSentEventsTests {
     func anIDThatNoFieldCanHoldIsNotSent(id: String) async throws {
         stub.enqueue(.status(204))
         #expect(try await all(events(after: id)).isEmpty)
-        #expect(stub.requests.first?.headerFields["Last-Event-ID"] == nil)
+        #expect(stub.requests.first?.headers["Last-Event-ID"] == nil)
         guard !id.contains("\r") else { return }
         stub.enqueue(eventStream("id: 1\ndata: a\n\nid: \(id)\ndata: b\n\n"), .status(204))
         #expect(try await all(events()).map(\.id) == ["1", id])
-        #expect(stub.requests.last?.headerFields["Last-Event-ID"] == nil)
+        #expect(stub.requests.last?.headers["Last-Event-ID"] == nil)
     }
 
     @Test func theReconnectionTimeHoldsOnTheNextConnection() async throws {

@@ -60,9 +60,9 @@ func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, eve
         stub.enqueue(.status(204))
         #expect(try await all(events()).isEmpty)
         let request = try #require(stub.requests.first)
-        #expect(request.headerFields[.accept] == "text/event-stream")
-        #expect(request.headerFields[.cacheControl] == "no-cache, no-store")
-        #expect(request.headerFields["Last-Event-ID"] == nil)
+        #expect(request.headers[.accept] == "text/event-stream")
+        #expect(request.headers[.cacheControl] == "no-cache, no-store")
+        #expect(request.headers["Last-Event-ID"] == nil)
         #expect(request.context.responseBody == .streamed)
         #expect(!request.context.callShape.mayStore && !request.context.callShape.holdsPermitUntilEnd)
         #expect(request.context.timeouts?.idle == .seconds(60))
@@ -75,7 +75,7 @@ func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, eve
             return try await next(request)
         }
         _ = try await all(events([accept]))
-        #expect(stub.requests.first?.headerFields[.accept] == "text/event-stream")
+        #expect(stub.requests.first?.headers[.accept] == "text/event-stream")
     }
 
     @Test func nothingIsSentBeforeTheFirstEventIsAskedFor() async throws {
@@ -90,17 +90,17 @@ func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, eve
         let count = Tally()
         let token = AnyInterceptor.intercept { request, next in
             count.count()
-            request.headerFields[.authorization] = "Bearer \(count.value)"
+            request.headers[.authorization] = "Bearer \(count.value)"
             return try await next(request)
         }
         _ = try await all(events([token]))
-        #expect(stub.requests.map { $0.headerFields[.authorization] } == ["Bearer 1", "Bearer 2", "Bearer 3"])
+        #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer 1", "Bearer 2", "Bearer 3"])
     }
 
     @Test func nothingFollowsAnError() async throws {
         stub.enqueue(.status(404))
         var iterator = events().makeAsyncIterator()
-        await #expect(throws: DecodingFailure.self) { try await iterator.next() }
+        await #expect(throws: ResponseDecodingError.self) { try await iterator.next() }
         #expect(try await iterator.next() == nil)
         #expect(stub.requests.count == 1)
     }
@@ -126,7 +126,7 @@ func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, eve
     @Test(arguments: [205, 206, 301, 404, 410, 500, 503] as [HTTPResponse.Status])
     func anyOtherStatusIsAnError(status: HTTPResponse.Status) async throws {
         stub.enqueue(.status(status, headers: [.contentType: "text/event-stream"], body: "data: x\n\n"))
-        let failure = await #expect(throws: DecodingFailure.self) { try await all(events()) }
+        let failure = await #expect(throws: ResponseDecodingError.self) { try await all(events()) }
         #expect(failure?.code == .unacceptedStatus)
         #expect(failure?.status == status)
         #expect(stub.openBodies == 0)
@@ -135,7 +135,7 @@ func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, eve
     @Test(arguments: ["text/plain", "text/event-stream-2", "application/json", "", "x\u{1B}"])
     func anotherTypeIsAnError(type: String) async throws {
         stub.enqueue(.stream([Data("data: x\n\n".utf8)], headers: type.isEmpty ? [:] : [.contentType: type]))
-        let failure = await #expect(throws: DecodingFailure.self) { try await all(events()) }
+        let failure = await #expect(throws: ResponseDecodingError.self) { try await all(events()) }
         #expect(failure?.code == .unexpectedMediaType)
         #expect(failure?.message.contains("text/event-stream") == true)
         #expect(failure?.message.contains("\u{1B}") == false)
@@ -178,7 +178,7 @@ func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, eve
                 let body = HTTPBody.oneShot(NoChunks(reads: reads, began: continuation)) { discarded.count() }
                 return HTTPResponse(
                     status: 200,
-                    headerFields: [.contentType: "text/event-stream"],
+                    headers: [.contentType: "text/event-stream"],
                     body: body,
                     url: request.url
                 )
@@ -216,7 +216,7 @@ func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, eve
                 let body = HTTPBody.oneShot(Chunks(chunks, reads: reads))
                 return HTTPResponse(
                     status: 200,
-                    headerFields: [.contentType: "text/event-stream"],
+                    headers: [.contentType: "text/event-stream"],
                     body: body,
                     url: request.url
                 )
@@ -245,17 +245,17 @@ func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, eve
                 .answer { request in
                     HTTPResponse(
                         status: 503,
-                        headerFields: [.contentType: "Text/Event-Stream; charset=utf-8"],
+                        headers: [.contentType: "Text/Event-Stream; charset=utf-8"],
                         body: .oneShot(Chunks([":\n"], reads: reads)),
                         url: request.url
                     )
                 }
             )
         }
-        let failure = await #expect(throws: DecodingFailure.self) { try await all(events(idleLimit: nil)) }
+        let failure = await #expect(throws: ResponseDecodingError.self) { try await all(events(idleLimit: nil)) }
         #expect(failure?.status == 503)
         let lines = makeClient(stub).lines("/stream", as: Int.self)
-        await #expect(throws: DecodingFailure.self) { for try await _ in lines {} }
+        await #expect(throws: ResponseDecodingError.self) { for try await _ in lines {} }
         #expect(reads.value == 0)
         #expect(stub.openBodies == 0)
     }
@@ -267,7 +267,7 @@ func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, eve
             .answer { request in
                 HTTPResponse(
                     status: 200,
-                    headerFields: [.contentType: "text/event-stream"],
+                    headers: [.contentType: "text/event-stream"],
                     body: .oneShot(flood),
                     url: request.url
                 )

@@ -17,7 +17,7 @@ import Testing
         let stub = StubTransport { request in
             HTTPResponse(
                 status: 200,
-                headerFields: [.contentType: type],
+                headers: [.contentType: type],
                 body: .oneShot(CountedChunks(chunk: chunk, count: chunks, memory: memory)),
                 url: request.url
             )

@@ -30,7 +30,7 @@ import Testing
         let body = try HTTPBody(file: file)
         let error = await #expect(throws: TransferError.self) {
             try await makeUploadClient(changing)
-                .upload(.raw(body, type: nil), to: "/files", resuming: .bothProtocols[kind])
+                .upload(.stream(body, type: nil), to: "/files", resuming: .bothProtocols[kind])
         }
         return (server, error)
     }
@@ -85,7 +85,7 @@ import Testing
         for url in [file, link] {
             let server = UploadServer(faults: (kind == 0 ? [] : [.none]) + [.cut(after: 40), .none, .cut(after: 30)])
             try await server.client()
-                .upload(.raw(try HTTPBody(file: url), type: nil), to: "/files", resuming: .bothProtocols[kind])
+                .upload(.stream(try HTTPBody(file: url), type: nil), to: "/files", resuming: .bothProtocols[kind])
             #expect(server.completed == [content])
         }
     }
@@ -100,7 +100,7 @@ import Testing
         }
         let body = try HTTPBody(file: file)
         let error = await #expect(throws: TransportError.self) {
-            try await makeUploadClient(removing).upload(.raw(body, type: nil), to: "/files", resuming: .hastyDraft)
+            try await makeUploadClient(removing).upload(.stream(body, type: nil), to: "/files", resuming: .hastyDraft)
         }
         #expect(error?.code == .unreadableFile)
     }

@@ -47,7 +47,7 @@ extension Client {
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> HTTPResponse {
         try await upload(
-            .raw(piecewise(content), type: "text/plain"),
+            .stream(piecewise(content), type: "text/plain"),
             to: "/files",
             method: method,
             resuming: resuming,

@@ -41,7 +41,7 @@ import Testing
         )
         #expect(server.completed == [content])
         #expect(server.methods.suffix(2) == [.head, .patch])
-        #expect(server.headerFields.last?["Upload-Offset"] == "40")
+        #expect(server.headers.last?["Upload-Offset"] == "40")
     }
 
     @Test(arguments: 0..<2) func otherContentIsRefusedBeforeSending(kind: Int) async throws {
@@ -93,11 +93,11 @@ import Testing
         let resuming = UploadResuming.bothProtocols[kind].acrossLaunches(from: saved) { _ in }
         try Data(content.reversed()).write(to: file)
         let error = await #expect(throws: TransferError.self) {
-            try await server.client().upload(.raw(HTTPBody(file: file), type: nil), to: "/files", resuming: resuming)
+            try await server.client().upload(.stream(HTTPBody(file: file), type: nil), to: "/files", resuming: resuming)
         }
         #expect(error?.code == .uploadContentChanged)
         try content.write(to: file)
-        try await server.client().upload(.raw(HTTPBody(file: file), type: nil), to: "/files", resuming: resuming)
+        try await server.client().upload(.stream(HTTPBody(file: file), type: nil), to: "/files", resuming: resuming)
         #expect(server.completed == [content])
     }
 
@@ -117,7 +117,7 @@ import Testing
         let saved = try await begin(server, kind: kind)
         let before = server.methods
         let resuming = UploadResuming.bothProtocols[kind].acrossLaunches(from: saved) { _ in }
-        let content = RequestContent.raw(piecewise(content), type: "text/plain")
+        let content = RequestBody.stream(piecewise(content), type: "text/plain")
         let targets: [RequestTarget] = ["/other", "/files?a=1", "https://other.example/v1/files"]
         for target in targets {
             let error = await #expect(throws: TransferError.self) {
@@ -144,7 +144,7 @@ import Testing
             let saved = try await begin(server, kind: kind)
             try await server.client().cancelUpload(saved, headers: headers)
             #expect(server.methods.last == .delete)
-            let fields = try #require(server.headerFields.last)
+            let fields = try #require(server.headers.last)
             #expect(fields.contains(.authorization) == !isOther && fields.contains("X-Api-Key") == !isOther)
             #expect(fields["X-Trace"] == "1")
         }
@@ -175,7 +175,7 @@ import Testing
         let saved = try await begin(server, kind: kind)
         try await server.client().cancelUpload(saved, headers: ["X-Trace": "1"])
         #expect(server.methods.last == .delete)
-        #expect(server.headerFields.last?["X-Trace"] == "1")
+        #expect(server.headers.last?["X-Trace"] == "1")
         #expect(server.unfinished.isEmpty)
         // An upload that is gone already is fine.
         try await server.client().cancelUpload(saved)

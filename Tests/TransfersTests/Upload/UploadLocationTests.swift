@@ -37,7 +37,7 @@ import Testing
 
     @Test(arguments: 0..<2) func theSameOriginGetsTheFieldsOfTheCall(kind: Int) async throws {
         let server = try await upload(location: "https://API.example.com:443", kind: kind)
-        for fields in server.headerFields.dropFirst() {
+        for fields in server.headers.dropFirst() {
             #expect(fields[.authorization] == "Bearer secret")
             #expect(fields["X-Api-Key"] == "key")
             #expect(fields["X-Trace"] == "1")
@@ -46,8 +46,8 @@ import Testing
 
     @Test(arguments: 0..<2) func theRequestsThatContinueAreAboutNeitherContentNorTarget(kind: Int) async throws {
         let server = try await upload(location: nil, kind: kind)
-        #expect(server.headerFields[0][.ifNoneMatch] == "*")
-        for fields in server.headerFields.dropFirst() {
+        #expect(server.headers[0][.ifNoneMatch] == "*")
+        for fields in server.headers.dropFirst() {
             #expect(!fields.contains(.idempotencyKey) && !fields.contains(.ifNoneMatch))
             #expect(!fields.contains("Content-Disposition"))
         }
@@ -57,7 +57,7 @@ import Testing
     func anotherOriginGetsNoCredentials(kind: Int, location: String) async throws {
         let server = try await upload(location: location, kind: kind)
         #expect(server.completed == [content])
-        for fields in server.headerFields.dropFirst() {
+        for fields in server.headers.dropFirst() {
             #expect(!fields.contains(.authorization) && !fields.contains(.cookie) && !fields.contains("X-Api-Key"))
             #expect(fields["X-Trace"] == "1")
         }
@@ -80,9 +80,9 @@ import Testing
             try await client.uploadPieces(content, resuming: resuming, headers: headers)
             try await client.cancelUpload(try #require(saved.value), headers: headers)
             let isHidden = redaction.isSensitive("X-Frob")
-            #expect(server.headerFields[0].contains("X-Frob"))
-            #expect(server.headerFields.dropFirst().allSatisfy { $0.contains("X-Frob") == !isHidden })
-            #expect(server.headerFields.dropFirst().allSatisfy { !$0.contains(.authorization) })
+            #expect(server.headers[0].contains("X-Frob"))
+            #expect(server.headers.dropFirst().allSatisfy { $0.contains("X-Frob") == !isHidden })
+            #expect(server.headers.dropFirst().allSatisfy { !$0.contains(.authorization) })
             #expect(server.methods.last == .delete)
         }
     }

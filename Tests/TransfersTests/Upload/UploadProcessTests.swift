@@ -45,7 +45,7 @@ import Testing
         let text = try await launch()
         #expect(text == "done\n")
         #expect(!uploads.completed.isEmpty && uploads.completed.allSatisfy { $0 == content })
-        let offsets = uploads.headerFields.compactMap { $0["Upload-Offset"].flatMap { Int($0) } }
+        let offsets = uploads.headers.compactMap { $0["Upload-Offset"].flatMap { Int($0) } }
         #expect(offsets.contains(100_000), "a process went on in the middle of a part")
     }
 }

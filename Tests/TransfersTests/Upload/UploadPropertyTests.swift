@@ -98,9 +98,9 @@ import Testing
             )
             uploads.serve(on: server)
             let client = Client(baseURL: server.url, interceptors: [])
-            try await client.upload(.raw(body, type: nil), to: "/files", resuming: .bothProtocols[kind])
+            try await client.upload(.stream(body, type: nil), to: "/files", resuming: .bothProtocols[kind])
             #expect(uploads.completed == [content])
-            #expect(uploads.headerFields.compactMap { $0["Upload-Offset"] }.suffix(2) == ["70000", "120000"])
+            #expect(uploads.headers.compactMap { $0["Upload-Offset"] }.suffix(2) == ["70000", "120000"])
         }
     }
 
@@ -115,7 +115,7 @@ import Testing
         let client = Client(baseURL: server.url, interceptors: [])
         do {
             let resuming = Self.resuming(&random)
-            try await client.upload(.raw(HTTPBody(Self.content), type: nil), to: "/files", resuming: resuming)
+            try await client.upload(.stream(HTTPBody(Self.content), type: nil), to: "/files", resuming: resuming)
             #expect((uploads.completed + uploads.plain).last == Self.content, "seed \(seed)")
         } catch is TransportError {
         } catch is TransferError {

@@ -57,7 +57,7 @@ import Testing
                 .uploadPieces(content, resuming: .hastyTus, headers: [.authorization: "Bearer secret", "X-Trace": "1"])
         }
         #expect(server.methods.last == .delete)
-        let fields = try #require(server.headerFields.last)
+        let fields = try #require(server.headers.last)
         #expect(fields["Tus-Resumable"] == "1.0.0" && fields["X-Trace"] == "1")
         #expect(!fields.contains(.authorization) && !fields.contains("Upload-Offset") && !fields.contains(.contentType))
     }

@@ -24,7 +24,7 @@ import Testing
         #expect(server.methods == [.post])
         #expect(server.completed == [content])
         #expect(response.status == 200)
-        let fields = server.headerFields[0]
+        let fields = server.headers[0]
         #expect(fields["Upload-Draft-Interop-Version"] == "8")
         #expect(fields["Upload-Complete"] == "?1")
         #expect(fields["Upload-Length"] == "100")
@@ -40,12 +40,12 @@ import Testing
         #expect(server.methods == [.post, .patch])
         #expect(server.completed == [content])
         #expect(response.status == 204)
-        #expect(server.headerFields[0]["Upload-Metadata"] == "filename ZmlsbS5tcDQ=,is_confidential")
-        #expect(server.headerFields[0]["Upload-Length"] == "100")
-        #expect(server.headerFields[0][.contentType] == nil)
-        #expect(server.headerFields[1]["Upload-Offset"] == "0")
-        #expect(server.headerFields[1][.contentType] == "application/offset+octet-stream")
-        #expect(server.headerFields.allSatisfy { $0["Tus-Resumable"] == "1.0.0" })
+        #expect(server.headers[0]["Upload-Metadata"] == "filename ZmlsbS5tcDQ=,is_confidential")
+        #expect(server.headers[0]["Upload-Length"] == "100")
+        #expect(server.headers[0][.contentType] == nil)
+        #expect(server.headers[1]["Upload-Offset"] == "0")
+        #expect(server.headers[1][.contentType] == "application/offset+octet-stream")
+        #expect(server.headers.allSatisfy { $0["Tus-Resumable"] == "1.0.0" })
     }
 
     @Test func tusWithContentInTheFirstRequestIsOneRequest() async throws {
@@ -70,9 +70,9 @@ import Testing
         )
         #expect(server.methods == [.post, .patch])
         #expect(server.completed == [content])
-        #expect(server.headerFields[0]["Upload-Complete"] == "?0")
-        #expect(server.headerFields[1]["Upload-Complete"] == "?1")
-        #expect(server.headerFields[1][.contentType] == "application/partial-upload")
+        #expect(server.headers[0]["Upload-Complete"] == "?0")
+        #expect(server.headers[1]["Upload-Complete"] == "?1")
+        #expect(server.headers[1][.contentType] == "application/partial-upload")
     }
 
     @Test(arguments: 0..<2) func emptyContentIsUploaded(kind: Int) async throws {
@@ -90,7 +90,7 @@ import Testing
             files.withLock { $0.append(request.body.file) }
             return HTTPResponse(status: 200)
         }
-        try await makeUploadClient(spy).upload(.raw(body, type: nil), to: "/files", resuming: .hastyDraft)
+        try await makeUploadClient(spy).upload(.stream(body, type: nil), to: "/files", resuming: .hastyDraft)
         #expect(files.withLock { $0 } == [body.file], "the transport can read the file itself")
     }
 
@@ -108,7 +108,7 @@ import Testing
         if isResumed {
             try await client.uploadPieces(content, resuming: .bothProtocols[kind])
         } else {
-            try await client.post("/files", content: .raw(piecewise(content), type: "text/plain"))
+            try await client.post("/files", body: .stream(piecewise(content), type: "text/plain"))
         }
         #expect(!found.all.isEmpty && found.all.allSatisfy { $0 == isResumed })
     }
@@ -124,7 +124,7 @@ import Testing
         }
         #expect(server.completed == [content])
         #expect(server.methods.suffix(4) == [.head, .patch, .head, .patch])
-        #expect(server.headerFields.compactMap { $0["Upload-Offset"] } == (kind == 0 ? [] : ["0"]) + ["40", "70"])
+        #expect(server.headers.compactMap { $0["Upload-Offset"] } == (kind == 0 ? [] : ["0"]) + ["40", "70"])
         let counts = seen.withLock { $0.map(\.completed) }
         #expect(counts == counts.sorted(), "progress never goes back")
         #expect(seen.withLock(\.last) == TransferProgress(completed: 100, total: 100))
@@ -143,7 +143,7 @@ import Testing
         let response = try await server.client().uploadPieces(content, resuming: .hastyDraft)
         #expect(server.completed == [content])
         #expect(response.status == 204)
-        #expect(response.headerFields["Upload-Complete"] == "?1")
+        #expect(response.headers["Upload-Complete"] == "?1")
     }
 
     @Test func aLostFinalResponseThatWasAnErrorStaysAnError() async throws {
@@ -195,7 +195,7 @@ import Testing
             let server = UploadServer.with(faults: [fault]) { $0.supports = false }
             let response = try? await server.client()
                 .upload(
-                    .raw(piecewise(content), type: nil),
+                    .stream(piecewise(content), type: nil),
                     to: "/files",
                     method: method,
                     resuming: .hastyDraft,
@@ -210,7 +210,7 @@ import Testing
     @Test func anUploadWithAnIdempotencyKeyIsRepeated() async throws {
         let server = UploadServer.with(faults: [.cut(after: 40)]) { $0.supports = false }
         try await server.client().uploadPieces(content, resuming: .hastyDraft, headers: [.idempotencyKey: "k"])
-        #expect(server.headerFields.map { $0[.idempotencyKey] } == ["k", "k"])
+        #expect(server.headers.map { $0[.idempotencyKey] } == ["k", "k"])
         #expect(server.plain == [content])
     }
 
@@ -305,7 +305,7 @@ import Testing
         let server = UploadServer(faults: (kind == 0 ? [] : [.none]) + [.cut(after: 40), .refuse(401)])
         let last = Mutex<TransferProgress?>(nil)
         let response = try await server.client().upload(
-            .raw(piecewise(content), type: nil),
+            .stream(piecewise(content), type: nil),
             to: "/files",
             resuming: .bothProtocols[kind],
             context: .with(\.validatesStatus, false)
@@ -323,15 +323,15 @@ import Testing
             resuming: .draft(startsEmpty: true).trying(time: .hasty)
         )
         #expect(server.completed == [content])
-        #expect(server.headerFields.compactMap { $0["Upload-Offset"] } == ["0", "30", "60", "90"])
-        #expect(server.headerFields.map { $0["Upload-Complete"] } == ["?0", "?0", "?0", "?0", "?1"])
+        #expect(server.headers.compactMap { $0["Upload-Offset"] } == ["0", "30", "60", "90"])
+        #expect(server.headers.map { $0["Upload-Complete"] } == ["?0", "?0", "?0", "?0", "?1"])
     }
 
     @Test func aRefusalForTheLimitSplitsTheContent() async throws {
         let server = UploadServer(maxAppendSize: 30, sendsInterims: false)
         try await server.client().uploadPieces(content, resuming: .hastyDraft)
         #expect(server.completed == [content])
-        #expect(server.headerFields[1]["Upload-Complete"] == "?0")
+        #expect(server.headers[1]["Upload-Complete"] == "?0")
     }
 
     @Test(arguments: 0..<2) func theCallersLimitSplitsTheContent(kind: Int) async throws {
@@ -341,7 +341,7 @@ import Testing
         try await server.client().uploadPieces(content, resuming: resuming)
         #expect(server.completed == [content])
         #expect(
-            server.headerFields.compactMap { $0["Upload-Offset"] } == (kind == 0 ? ["40", "80"] : ["0", "40", "80"])
+            server.headers.compactMap { $0["Upload-Offset"] } == (kind == 0 ? ["40", "80"] : ["0", "40", "80"])
         )
     }
 
@@ -361,7 +361,7 @@ import Testing
         let chunks = AsyncStream(Data.self) { $0.finish() }
         for body in [HTTPBody.oneShot(chunks, length: 3), .restartable(length: 0) { chunks }] {
             let error = await #expect(throws: TransportError.self) {
-                try await server.client().upload(.raw(body, type: nil), to: "/files", resuming: .hastyDraft)
+                try await server.client().upload(.stream(body, type: nil), to: "/files", resuming: .hastyDraft)
             }
             #expect(error?.code == .bodyNotReplayable)
         }

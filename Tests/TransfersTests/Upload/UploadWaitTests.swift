@@ -55,7 +55,7 @@ import Testing
         let response = try await server.client().uploadPieces(content, resuming: .hastyDraft)
         #expect(server.completed == [content])
         #expect(server.methods == [.post, .head, .patch, .head])
-        #expect(response.headerFields["Upload-Complete"] == "?1")
+        #expect(response.headers["Upload-Complete"] == "?1")
     }
 
     @Test(arguments: [404, 410] as [HTTPResponse.Status])
@@ -63,7 +63,7 @@ import Testing
         let server = UploadServer(faults: [.loseResponse, .none, .loseResponse, .refuse(status)])
         let response = try await server.client().uploadPieces(content, resuming: .hastyDraft)
         #expect(server.methods == [.post, .head, .patch, .head])
-        #expect(response.headerFields["Upload-Complete"] == "?1")
+        #expect(response.headers["Upload-Complete"] == "?1")
     }
 
     @Test func theBackoffCountsIfItIsLonger() async throws {
@@ -88,7 +88,7 @@ import Testing
             try await clock.run {
                 _ = try await server.client()
                     .upload(
-                        .raw(content, type: nil),
+                        .data(content, type: nil),
                         to: "/files",
                         resuming: .draft.trying(time: time),
                         context: .with(\.deadline, Deadline(after: .seconds(10), time: time))

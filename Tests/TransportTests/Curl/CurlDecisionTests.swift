@@ -17,10 +17,10 @@ import Testing
 
     @Test func expectationIsRecognizedInEachSpelling() throws {
         for value in ["100-continue", "100-Continue", "a, 100-CONTINUE"] {
-            #expect(try HTTPRequest(url: url(), headerFields: [.expect: value], body: "x").expectsContinue)
+            #expect(try HTTPRequest(url: url(), headers: [.expect: value], body: "x").expectsContinue)
         }
-        #expect(try !HTTPRequest(url: url(), headerFields: [.expect: "200-ok"], body: "x").expectsContinue)
-        #expect(try !HTTPRequest(url: url(), headerFields: [.expect: "100-continue"]).expectsContinue)
+        #expect(try !HTTPRequest(url: url(), headers: [.expect: "200-ok"], body: "x").expectsContinue)
+        #expect(try !HTTPRequest(url: url(), headers: [.expect: "100-continue"]).expectsContinue)
     }
 }
 #endif

@@ -48,7 +48,7 @@ import Testing
         var request = HTTPRequest(
             method: method,
             url: server.url,
-            headerFields: [.expect: "100-continue"],
+            headers: [.expect: "100-continue"],
             body: body.value
         )
         request.context.responseBody = mode
@@ -76,13 +76,13 @@ import Testing
         guard body != .oneShot else { return }
         let server = try MockServer()
         server.on(.post, "/", readsBody: false) { request in
-            request.headerFields.contains(.expect)
+            request.headers.contains(.expect)
                 ? StubAnswer.status(417, body: "no") : StubAnswer.status(200, body: "yes")
         }
         let transport = CurlTransport()
         let request = try makeRequest(server, "/", .post, fields: [.expect: "100-continue"], body: body.value)
         #expect(try await content(of: transport.send(request)) == "yes")
-        #expect(server.requests.map { $0.headerFields.contains(.expect) } == [true, false])
+        #expect(server.requests.map { $0.headers.contains(.expect) } == [true, false])
         await transport.shutDown()
     }
 

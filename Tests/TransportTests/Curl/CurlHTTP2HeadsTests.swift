@@ -32,8 +32,8 @@ import Testing
         let response = try await transport.send(request(script, mode, heads))
         #expect(response.context.connection?.httpVersion == .http2)
         #expect(heads.all.map(\.status.code) == [103, 102])
-        #expect(heads.all.first?.headerFields == ["link": "</a.css>"])
-        #expect(response.headerFields == [.contentType: "text/plain"])
+        #expect(heads.all.first?.headers == ["link": "</a.css>"])
+        #expect(response.headers == [.contentType: "text/plain"])
         #expect(try await content(of: response) == "content")
         #expect(try response.trailers == ["x-checksum": "1", "x-checksum": "2"])
     }

@@ -24,7 +24,7 @@ import Testing
         #expect(try await content(of: transport.send(Self.request())) == "by proxy")
         let received = try #require(proxy.requests.first)
         #expect(received.target == "http://elsewhere.invalid/path?x=1")
-        #expect(received.headerFields[.proxyAuthorization] == "Basic \(Data("ada:sesame").base64EncodedString())")
+        #expect(received.headers[.proxyAuthorization] == "Basic \(Data("ada:sesame").base64EncodedString())")
     }
 
     @Test func proxyThatRefusesATunnelIsAnErrorThatSaysSo() async throws {
@@ -52,7 +52,7 @@ import Testing
         }
         let response = try await send(fixture.intermediate.certificate.publicKeyPin)
         #expect(try await content(of: response) == "hello")
-        #expect(!response.headerFields.contains("X-Proxy") && !response.headerFields.contains(.setCookie))
+        #expect(!response.headers.contains("X-Proxy") && !response.headers.contains(.setCookie))
         let error = try await failure { try await send(CurlPinningTests.otherPin) }
         #expect(error.underlying is PinningError)
         #expect(fixture.server.requests.count == 1)

@@ -29,13 +29,13 @@ import Testing
         for body in try Self.bodies(in: folder) {
             #expect(body.isSeekable && body.isRestartable)
             for offset in 0...10 {
-                let rest = try #require(body.content(from: Int64(offset)))
+                let rest = try #require(body.suffix(from: Int64(offset)))
                 #expect(rest.length == Int64(10 - offset))
                 #expect(rest.isSeekable && rest.isRestartable)
                 for _ in 0..<2 { #expect(try await text(rest) == String(Self.text.dropFirst(offset))) }
                 // An offset into the rest counts from its start.
                 if offset < 10 {
-                    #expect(try await text(rest.content(from: 1)) == String(Self.text.dropFirst(offset + 1)))
+                    #expect(try await text(rest.suffix(from: 1)) == String(Self.text.dropFirst(offset + 1)))
                 }
             }
         }
@@ -44,9 +44,9 @@ import Testing
     @Test func offsetOutsideOfTheContentGivesNothing() throws {
         let folder = try TemporaryFolder()
         for body in try Self.bodies(in: folder) {
-            #expect(body.content(from: -1) == nil)
-            #expect(body.content(from: 11) == nil)
-            #expect(body.content(from: .max) == nil)
+            #expect(body.suffix(from: -1) == nil)
+            #expect(body.suffix(from: 11) == nil)
+            #expect(body.suffix(from: .max) == nil)
         }
     }
 
@@ -57,15 +57,15 @@ import Testing
         ]
         for body in bodies {
             #expect(!body.isSeekable)
-            #expect(body.content(from: 0) == nil)
-            #expect(body.content(from: 1) == nil)
+            #expect(body.suffix(from: 0) == nil)
+            #expect(body.suffix(from: 1) == nil)
         }
     }
 
     @Test func streamThatDoesNotReachTheLengthFails() async throws {
         let short = HTTPBody.seekable(length: 11) { Self.stream(from: $0) }
         for offset in [Int64(0), 5] {
-            let error = await #expect(throws: TransportError.self) { try await text(short.content(from: offset)) }
+            let error = await #expect(throws: TransportError.self) { try await text(short.suffix(from: offset)) }
             #expect(error?.code == .bodyLengthMismatch)
         }
         let negative = HTTPBody.seekable(length: -1) { Self.stream(from: $0) }
@@ -85,11 +85,11 @@ import Testing
             offsets.add(offset)
             return Self.stream(from: offset)
         }
-        let rest = body.content(from: 4)
+        let rest = body.suffix(from: 4)
         #expect(offsets.all.isEmpty)
         _ = try await text(body)
         _ = try await text(rest)
-        _ = try await text(rest?.content(from: 2))
+        _ = try await text(rest?.suffix(from: 2))
         #expect(offsets.all == [0, 4, 6])
     }
 
@@ -97,7 +97,7 @@ import Testing
         let folder = try TemporaryFolder()
         let file = folder.file("digits")
         try Data(Self.text).write(to: file)
-        let rest = try #require(try HTTPBody(file: file).content(from: 6))
+        let rest = try #require(try HTTPBody(file: file).suffix(from: 6))
         #expect(rest.file == nil, "A transport that sends the whole file would send too much.")
         try Data("01234567").write(to: file)
         let error = await #expect(throws: TransportError.self) { try await text(rest) }

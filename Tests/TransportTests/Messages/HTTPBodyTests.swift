@@ -52,7 +52,7 @@ private func expectFailure<Value>(
         for _ in 0..<3 { #expect(try await read(body) == ["héllo"]) }
         body.discard()
         #expect(body.isReadable)
-        #expect(try await body.collect(upTo: 6) == body.bytes)
+        #expect(try await body.collect(upTo: 6) == body.data)
     }
 
     @Test(arguments: [0, 1, 5, 6, 7, Int.max])
@@ -287,7 +287,7 @@ private func expectFailure<Value>(
         #expect(body.length == 1 << 20)
         #expect(body.isRestartable && body.isReadable)
         #expect(body.file == file)
-        #expect(body.bytes == nil)
+        #expect(body.data == nil)
         for _ in 0..<2 {
             var collected = Data()
             var count = 0

@@ -101,7 +101,7 @@ import Testing
             ends.count()
         }
         #expect(ends.value == 1)
-        #expect(body.bytes == Data("content".utf8))
+        #expect(body.data == Data("content".utf8))
     }
 
     @Test func mappedChunksAreReadAsTheyAreAskedFor() async throws {

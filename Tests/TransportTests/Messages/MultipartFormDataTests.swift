@@ -21,8 +21,8 @@ import Testing
         let file = try folder.write(Data("file"), to: "a.jpg")
         let written = try await text([
             .text(name: "title", "Grüße\n"),
-            .bytes(name: "icon", Data("bytes"), filename: "icon.png", contentType: "image/png"),
-            .bytes(name: "raw", Data("raw")),
+            .data(name: "icon", Data("bytes"), filename: "icon.png", contentType: "image/png"),
+            .data(name: "raw", Data("raw")),
             try .file(name: "photo", at: file, contentType: "image/jpeg"),
             try .file(name: "photo", at: file, filename: "b.bin"),
         ])
@@ -91,7 +91,7 @@ import Testing
         let folder = try TemporaryFolder()
         let file = try folder.write(Data(count: 100_000))
         let parts: [Part] = [
-            .text(name: "a", "é"), try .file(name: "b", at: file), .bytes(name: "c", Data(count: 70_000)),
+            .text(name: "a", "é"), try .file(name: "b", at: file), .data(name: "c", Data(count: 70_000)),
             Part(name: "d", body: .restartable(length: 6) { chunks("one", "two") }),
         ]
         let body = try form(parts).body()
@@ -114,8 +114,8 @@ import Testing
     }
 
     @Test func aFormOfShortBytesAloneIsInMemory() throws {
-        let body = try form([.text(name: "a", "1"), .bytes(name: "b", Data(count: 1000))]).body()
-        #expect(body.bytes?.count == Int(try #require(body.length)))
+        let body = try form([.text(name: "a", "1"), .data(name: "b", Data(count: 1000))]).body()
+        #expect(body.data?.count == Int(try #require(body.length)))
     }
 
     @Test func aBigFileIsNeverWhollyInMemory() async throws {
@@ -152,7 +152,7 @@ import Testing
     @Test func logsOfAFormHoldNoSecretOfIt() throws {
         let form = MultipartFormData([.text(name: "user", "ada"), .text(name: "password", "hunter2")])
         let excerpt = Redaction.standard.excerpt(
-            of: try #require(form.body().bytes),
+            of: try #require(form.body().data),
             type: form.contentType,
             limit: 10_000
         )

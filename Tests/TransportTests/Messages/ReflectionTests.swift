@@ -13,10 +13,10 @@ import Testing
         let request = HTTPRequest(
             method: .post,
             url: url,
-            headerFields: [.authorization: "Bearer hush", .accept: "text/plain"],
+            headers: [.authorization: "Bearer hush", .accept: "text/plain"],
             body: "hush"
         )
-        let response = HTTPResponse(status: 200, headerFields: [.setCookie: "hush"], body: "hush", url: url)
+        let response = HTTPResponse(status: 200, headers: [.setCookie: "hush"], body: "hush", url: url)
         let wrapper = Wrapper(request: request, responses: [response, nil])
         var text = ""
         dump(wrapper, to: &text)
@@ -33,13 +33,13 @@ import Testing
         let hostile = "OK\u{1B}[2J\u{202E}\r\nforged"
         let response = HTTPResponse(
             status: try #require(HTTPResponse.Status(code: 200, reasonPhrase: hostile)),
-            headerFields: ["X-A": hostile]
+            headers: ["X-A": hostile]
         )
         let request = HTTPRequest(
             method: HTTPRequest.Method(stringLiteral: hostile),
             url: try #require(URL(string: "https://h.example/"))
         )
-        for text in ["\(response)", "\(response.headerFields)", "\(request)", "\(response.headerFields[0])"] {
+        for text in ["\(response)", "\(response.headers)", "\(request)", "\(response.headers[0])"] {
             #expect(!text.unicodeScalars.contains { $0.value < 0x20 || $0 == "\u{202E}" }, "\(text)")
             #expect(text.contains(#"OK\u{1B}[2J\u{202E}\r\nforged"#))
         }

@@ -73,24 +73,24 @@ import Testing
 
     @Test func noDescriptionShowsASecret() throws {
         var request = HTTPRequest(url: try #require(URL(string: "https://u:hush@a.example/?token=hush#hush")))
-        request.headerFields[.authorization] = "Bearer hush"
-        request.headerFields[.cookie] = "sid=hush"
+        request.headers[.authorization] = "Bearer hush"
+        request.headers[.cookie] = "sid=hush"
         request.body = "hush"
         request.context[SecretKey.self] = "hush"
         let response = HTTPResponse(
             status: 200,
-            headerFields: request.headerFields,
+            headers: request.headers,
             body: "hush",
             url: request.url,
             context: request.context
         )
-        let field = try #require(request.headerFields.first)
-        var text = "\(request) \(response) \(field) \(request.headerFields) \(request.body) \(request.context)"
-        text += String(reflecting: (request, response, field, request.headerFields, request.body, request.context))
+        let field = try #require(request.headers.first)
+        var text = "\(request) \(response) \(field) \(request.headers) \(request.body) \(request.context)"
+        text += String(reflecting: (request, response, field, request.headers, request.body, request.context))
         dump(request, to: &text)
         dump(response, to: &text)
         dump(field, to: &text)
-        dump(request.headerFields, to: &text)
+        dump(request.headers, to: &text)
         dump(TransportError.bodyNotReplayable(request: request), to: &text)
         #expect(!text.contains("hush"))
         #expect(text.contains("a.example"))

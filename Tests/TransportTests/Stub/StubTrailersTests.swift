@@ -95,7 +95,7 @@ import Testing
         let call = Task { [request] in try await stub.send(request) }
         await clock.sleepers(1)
         #expect(heads.value.map(\.status.code) == [100, 103])
-        #expect(heads.value.last?.headerFields == [.link: "</a>"])
+        #expect(heads.value.last?.headers == [.link: "</a>"])
         clock.advance(by: .seconds(1))
         #expect(try await call.value.status == 200)
     }

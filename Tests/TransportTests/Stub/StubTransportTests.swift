@@ -12,7 +12,7 @@ import Testing
         stub.enqueue(.failure(Offline()))
         let first = try await stub.send(stubRequest())
         #expect(first.status == 200)
-        #expect(first.headerFields[.contentType] == "application/json")
+        #expect(first.headers[.contentType] == "application/json")
         #expect(try await stubText(first) == #"{"a":1}"#)
         #expect(try await stub.send(stubRequest()).status == 503)
         await #expect(throws: Offline()) { try await stub.send(stubRequest()) }
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func aPredicateSeesTheBody() async throws {
-        stub.on({ $0.body.bytes == Data("yes".utf8) }, .status(200))
+        stub.on({ $0.body.data == Data("yes".utf8) }, .status(200))
         stub.enqueue(.status(404))
         #expect(try await stub.send(stubRequest("/", .post, body: "yes")).status == 200)
         #expect(try await stub.send(stubRequest("/", .post, body: "no")).status == 404)
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func theFallbackGetsWhatNothingTakes() async throws {
-        let below = StubTransport { HTTPResponse(status: 299, body: HTTPBody($0.body.bytes ?? Data("none".utf8))) }
+        let below = StubTransport { HTTPResponse(status: 299, body: HTTPBody($0.body.data ?? Data("none".utf8))) }
         let stub = StubTransport(fallback: below)
         stub.on(.get, "/a", .status(200))
         #expect(try await stub.send(stubRequest("/a")).status == 200)
@@ -179,7 +179,7 @@ import Testing
     @Test func anEncodableIsAnsweredAsJSONWithSortedKeys() async throws {
         stub.enqueue(.json(encoding: User()), .json(encoding: User(), status: 201))
         let response = try await stub.send(stubRequest())
-        #expect(response.headerFields[.contentType] == "application/json")
+        #expect(response.headers[.contentType] == "application/json")
         #expect(try await stubText(response) == #"{"id":42,"name":"Ada"}"#)
         #expect(try await stub.send(stubRequest()).status == 201)
     }
@@ -205,8 +205,8 @@ import Testing
         try Data(#"{"late":true}"#.utf8).write(to: url)
         let response = try await stub.send(stubRequest("/file"))
         #expect(try await stubText(response) == #"{"late":true}"#)
-        #expect(response.headerFields[.contentType] == "application/json")
-        #expect(response.body.bytes != nil)
+        #expect(response.headers[.contentType] == "application/json")
+        #expect(response.body.data != nil)
     }
 
     @Test func fieldsReplaceTheContentTypeOfAFactory() async throws {
@@ -214,15 +214,15 @@ import Testing
         stub.enqueue(busy)
         let response = try await stub.send(stubRequest())
         #expect(response.status == 503)
-        #expect(response.headerFields[.retryAfter] == "2")
-        #expect(response.headerFields[values: .contentType] == ["text/plain"])
+        #expect(response.headers[.retryAfter] == "2")
+        #expect(response.headers[values: .contentType] == ["text/plain"])
     }
 
     @Test func textIsPlainTextInUTF8() async throws {
         stub.enqueue(.text("Grüße", status: 202))
         let response = try await stub.send(stubRequest())
         #expect(response.status == 202)
-        #expect(response.headerFields[.contentType] == "text/plain; charset=utf-8")
+        #expect(response.headers[.contentType] == "text/plain; charset=utf-8")
         #expect(try await stubText(response) == "Grüße")
     }
 
@@ -303,6 +303,6 @@ import Testing
         stub.on(nil, "**", .json("{}"))
         let response = try await stub.send(stubRequest("/", .head))
         #expect(response.body.isEmpty)
-        #expect(response.headerFields[.contentType] == "application/json")
+        #expect(response.headers[.contentType] == "application/json")
     }
 }

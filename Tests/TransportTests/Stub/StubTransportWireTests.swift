@@ -13,7 +13,7 @@ import Testing
     @Test func anInvalidRequestIsRefusedAndNotRecorded() async throws {
         stub.on(nil, "**", .status(200))
         var bad = try stubRequest()
-        bad.headerFields["X-Bad"] = "a\r\nb: c"
+        bad.headers["X-Bad"] = "a\r\nb: c"
         let error = await #expect(throws: TransportError.self) { try await stub.send(bad) }
         #expect(error?.code == .invalidRequest)
         #expect(stub.requests.isEmpty)
@@ -71,7 +71,7 @@ import Testing
         stub.on(nil, "**", .data(Data(count: 10)))
         var limited = try stubRequest()
         limited.context.responseBody = .buffered(upTo: 10)
-        #expect(try await stub.send(limited).body.bytes?.count == 10)
+        #expect(try await stub.send(limited).body.data?.count == 10)
         limited.context.responseBody = .buffered(upTo: 9)
         let error = await #expect(throws: TransportError.self) { try await stub.send(limited) }
         #expect(error?.code == .bodyTooLarge)
@@ -80,11 +80,11 @@ import Testing
 
     @Test func chunksAreBufferedUnlessStreamed() async throws {
         stub.on(nil, "**", .stream([Data("a".utf8), Data(), Data("b".utf8)]))
-        #expect(try await stub.send(stubRequest()).body.bytes == Data("ab".utf8))
+        #expect(try await stub.send(stubRequest()).body.data == Data("ab".utf8))
         var streamed = try stubRequest()
         streamed.context.responseBody = .streamed
         let response = try await stub.send(streamed)
-        #expect(response.body.bytes == nil)
+        #expect(response.body.data == nil)
         #expect(!response.body.isRestartable)
         var chunks: [String] = []
         for try await chunk in response.body { chunks.append(String(decoding: chunk, as: UTF8.self)) }

@@ -14,7 +14,7 @@ func makeRequest(
     timeouts: Timeouts? = nil
 ) throws -> HTTPRequest {
     let url = try #require(URL(string: server.url.absoluteString + path))
-    var request = HTTPRequest(method: method, url: url, headerFields: fields, body: body)
+    var request = HTTPRequest(method: method, url: url, headers: fields, body: body)
     request.context.responseBody = responseBody
     request.context.timeouts = timeouts
     return request

@@ -155,7 +155,7 @@ import FoundationNetworking
         let late = try head(302, ["Content-Length": "5", "X-Kept": "1"])
         let answer = try #require(try await result { $0.complete(nil) { late } }).get()
         #expect(answer.head.status == 302)
-        #expect(answer.head.headerFields == ["X-Kept": "1"])
+        #expect(answer.head.headers == ["X-Kept": "1"])
         if case .gathered(let content) = answer.content { #expect(content.isEmpty) } else { Issue.record("\(answer)") }
         for failure in [nil, CancellationError()] as [CancellationError?] {
             let result = try await result { state in

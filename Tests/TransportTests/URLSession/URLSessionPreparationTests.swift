@@ -44,7 +44,7 @@ import FoundationNetworking
             var request = try makeRequest(server, "/\(index)", .post, fields: [.accept: "text/plain"], body: body)
             request.context[Priority.self] = index
             #expect(try await content(of: transport.send(request)) == "ok")
-            #expect(server.requests.last?.headerFields[.accept] == "text/plain")
+            #expect(server.requests.last?.headers[.accept] == "text/plain")
         }
         let calls = seen.withLock { $0 }
         #expect(calls == ["POST /0 0", "POST /1 1", "POST /2 2"])

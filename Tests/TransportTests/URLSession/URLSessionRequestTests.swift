@@ -25,7 +25,7 @@ import Testing
         -> HTTPFields
     {
         _ = try await transport.send(makeRequest(server, "/", method, fields: fields, body: body))
-        return await server.requests(atLeast: 1)[0].headerFields
+        return await server.requests(atLeast: 1)[0].headers
     }
 
     private func refusal(_ request: HTTPRequest) async throws -> TransportError {
@@ -67,13 +67,13 @@ import Testing
             _ = try await transport.send(makeRequest(server, "/", .post, body: body))
         }
         for request in await server.requests(atLeast: 2) {
-            #expect(request.headerFields[.contentType] == "application/octet-stream")
+            #expect(request.headers[.contentType] == "application/octet-stream")
         }
     }
 
     @Test func aBodyOfNothingHasNoContentType() async throws {
         #expect(try await sent([:], .post)[.contentType] == nil)
-        #expect(server.requests[0].headerFields[.contentLength] == "0")
+        #expect(server.requests[0].headers[.contentLength] == "0")
     }
 
     @Test func theContentLengthIsSentOnce() async throws {
@@ -144,7 +144,7 @@ import Testing
         let fields: HTTPFields = [.location: "http://127.0.0.1:1/a", .location: "http://127.0.0.1:1/b"]
         server.on(.get, "/", .status(302, headers: fields))
         let response = try await transport.send(HTTPRequest(url: server.url))
-        #expect(response.headerFields[values: .location] == ["http://127.0.0.1:1/a", "http://127.0.0.1:1/b"])
+        #expect(response.headers[values: .location] == ["http://127.0.0.1:1/a", "http://127.0.0.1:1/b"])
     }
 
     @Test(arguments: [

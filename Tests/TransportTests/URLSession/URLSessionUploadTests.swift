@@ -54,13 +54,13 @@ import Testing
         #expect(try await put(HTTPBody(Self.whole)) == "\(Self.whole.count)")
         let request = await server.requests(atLeast: 1)[0]
         #expect(request.body == Self.whole)
-        #expect(request.headerFields[.contentLength] == "\(Self.whole.count)")
+        #expect(request.headers[.contentLength] == "\(Self.whole.count)")
     }
 
     @Test func filesGoOutWithTheirLength() async throws {
         let url = try file(1_000_003)
         #expect(try await put(HTTPBody(file: url)) == "1000003")
-        #expect(await server.requests(atLeast: 1)[0].headerFields[.contentLength] == "1000003")
+        #expect(await server.requests(atLeast: 1)[0].headers[.contentLength] == "1000003")
         #expect(FileManager.default.fileExists(atPath: url.path))
     }
 
@@ -71,7 +71,7 @@ import Testing
         try FileManager.default.moveItem(at: url, to: target)
         try FileManager.default.createSymbolicLink(at: url, withDestinationURL: target)
         #expect(try await put(body) == "1003")
-        #expect(await server.requests(atLeast: 1)[0].headerFields[.contentLength] == "1003")
+        #expect(await server.requests(atLeast: 1)[0].headers[.contentLength] == "1003")
     }
 
     @Test func anEmptyFileIsSent() async throws {

@@ -86,7 +86,7 @@ public final class AsyncHTTPClientTransport: Transport {
             let message = "\(head.status) is not the status of a response."
             throw TransportError(.invalidResponse, message, request: request)
         }
-        var response = HTTPResponse(status: status, headerFields: HTTPFields(head.headers), url: request.url)
+        var response = HTTPResponse(status: status, headers: HTTPFields(head.headers), url: request.url)
         response.context.connection = HTTPConnectionInfo(httpVersion: HTTPVersion(head.version))
         response.body = try await body(of: head, exchange, request)
         return response

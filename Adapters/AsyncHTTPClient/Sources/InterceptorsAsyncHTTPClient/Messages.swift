@@ -7,8 +7,8 @@ extension HTTPClientRequest {
     init(_ request: HTTPRequest, _ upload: Upload) {
         self.init(url: String(request.url.absoluteString.prefix { $0 != "#" }))
         method = HTTPMethod(rawValue: request.method.rawValue)
-        headers = HTTPHeaders(request.headerFields.map { ($0.name.rawName, $0.value) })
-        if !request.headerFields.contains(.acceptEncoding) { headers.add(name: "Accept-Encoding", value: "identity") }
+        headers = HTTPHeaders(request.headers.map { ($0.name.rawName, $0.value) })
+        if !request.headers.contains(.acceptEncoding) { headers.add(name: "Accept-Encoding", value: "identity") }
         body = upload.content
     }
 }
@@ -16,7 +16,7 @@ extension HTTPClientRequest {
 extension HTTPRequest {
     /// Whether a second sending has the effect of one (RFC 9110 §9.2.2).
     var canBeSentAgain: Bool {
-        body.isRestartable && (method.isIdempotent || headerFields.contains(.idempotencyKey))
+        body.isRestartable && (method.isIdempotent || headers.contains(.idempotencyKey))
     }
 }
 

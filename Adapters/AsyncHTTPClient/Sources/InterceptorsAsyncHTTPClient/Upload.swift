@@ -45,7 +45,7 @@ final class Upload: Sendable {
 
     /// Reads a file or stream that is announced as empty, which may have bytes after all.
     static func checkEmptySource(_ body: HTTPBody) async throws {
-        guard body.isEmpty, body.bytes == nil else { return }
+        guard body.isEmpty, body.data == nil else { return }
         for try await _ in body {}
     }
 

@@ -13,7 +13,7 @@ func makeClient(_ baseURL: URL, _ tls: NIOSSL.TLSConfiguration) -> Client {
         configuration.tlsConfiguration = tls
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
     }
-    return Client(baseURL: baseURL, interceptors: [.validateStatus(), .retry(3)], transport: transport)
+    return Client(baseURL: baseURL, interceptors: [.validateStatus(), .retry(maxAttempts: 3)], transport: transport)
 }
 
 @Suite(.timeLimit(.minutes(10))) struct ReadmeTests {

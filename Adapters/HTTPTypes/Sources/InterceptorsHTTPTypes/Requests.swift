@@ -36,7 +36,7 @@ extension HTTPTypes.HTTPRequest {
             scheme: target.scheme,
             authority: target.authority,
             path: target.path,
-            headerFields: try HTTPTypes.HTTPFields(request.headerFields)
+            headerFields: try HTTPTypes.HTTPFields(request.headers)
         )
     }
 }
@@ -70,7 +70,7 @@ extension Interceptors.HTTPRequest {
         self.init(
             method: Method(request.method),
             url: url,
-            headerFields: Interceptors.HTTPFields(request.headerFields),
+            headers: Interceptors.HTTPFields(request.headerFields),
             body: body,
             context: context
         )

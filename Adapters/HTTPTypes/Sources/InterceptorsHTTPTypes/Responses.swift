@@ -24,7 +24,7 @@ extension HTTPTypes.HTTPResponse {
     public init(_ response: Interceptors.HTTPResponse) throws {
         self.init(
             status: Status(response.status),
-            headerFields: try HTTPTypes.HTTPFields(response.headerFields)
+            headerFields: try HTTPTypes.HTTPFields(response.headers)
         )
     }
 }
@@ -49,7 +49,7 @@ extension Interceptors.HTTPResponse {
         }
         self.init(
             status: status,
-            headerFields: Interceptors.HTTPFields(response.headerFields),
+            headers: Interceptors.HTTPFields(response.headerFields),
             body: body,
             url: url,
             context: context

@@ -24,7 +24,7 @@ typealias AppRequest = Interceptors.HTTPRequest
         let client = Client(interceptors: [], transport: .stub(.text("ok")))
         let incoming = WireRequest(method: .post, scheme: "https", authority: "e.com", path: "/a")
         let (response, body) = try await forward(incoming, body: "abc", to: client)
-        #expect(body.bytes == Data("ok".utf8))
+        #expect(body.data == Data("ok".utf8))
         #expect(response.status == .ok && response.headerFields[.contentType]?.hasPrefix("text/plain") == true)
         #expect(try AppRequest(incoming).url.absoluteString == "https://e.com/a")
     }

@@ -6,7 +6,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///
     /// ```swift
     /// interceptors: [
-    ///     .followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(3),
+    ///     .followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(maxAttempts: 3),
     ///     .tracing(with: InstrumentationSystem.tracer),       // a span for each attempt, as OpenTelemetry recommends
     /// ]
     /// ```
@@ -63,7 +63,7 @@ extension Interceptor where Self == AnyInterceptor {
             tracer.inject(span.context, into: &fields, using: FieldInjector())
             let isTold = origins.map { $0.contains(anyOf: request) } ?? true
             // Removed otherwise: an outer span's fields may have come along through a redirect.
-            for field in fields { request.headerFields[field.name] = isTold ? field.value : nil }
+            for field in fields { request.headers[field.name] = isTold ? field.value : nil }
             return span
         } end: { span, response, error in
             let outcome = ClientSpan.Outcome(response, error)

@@ -17,7 +17,7 @@ func makeClient(_ tokens: TokenStore, _ logger: Logger, transport: any Transport
             .followRedirects(),
             .retryOnUnauthorized(tokens),
             .bearerAuth(tokens),
-            .retry(3),
+            .retry(maxAttempts: 3),
             .tracing(with: InstrumentationSystem.tracer),
             .metrics(to: MetricsSystem.factory),
             .logging(.headers, to: .logger(logger)),

@@ -175,8 +175,8 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
         stub.enqueue(.status(200))
         try await send([.tracing(with: tracer)], over: stub)
         let span = try span()
-        #expect(stub.requests[0].headerFields["in-memory-trace-id"] == span.traceID)
-        #expect(stub.requests[0].headerFields["in-memory-span-id"] == span.spanID)
+        #expect(stub.requests[0].headers["in-memory-trace-id"] == span.traceID)
+        #expect(stub.requests[0].headers["in-memory-span-id"] == span.spanID)
     }
 
     @Test func otherOriginsAreNotTold() async throws {
@@ -186,7 +186,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
         for text in ["https://home.example/", "https://e.com/"] {
             try await send([.tracing(with: tracer, origins: [home])], HTTPRequest(url: url(text)), over: stub)
         }
-        #expect(stub.requests.map { $0.headerFields.contains("in-memory-span-id") } == [true, false])
+        #expect(stub.requests.map { $0.headers.contains("in-memory-span-id") } == [true, false])
     }
 
     @Test func redirectToAnotherOriginTellsNothingOfAnOuterSpan() async throws {
@@ -199,7 +199,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
             HTTPRequest(url: url("https://home.example/")),
             over: stub
         )
-        #expect(stub.requests.map { $0.headerFields.contains("in-memory-span-id") } == [true, false])
+        #expect(stub.requests.map { $0.headers.contains("in-memory-span-id") } == [true, false])
     }
 
     // MARK: The body
@@ -257,7 +257,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
         let stub = StubTransport()
         stub.enqueue(.status(200))
         let spans = try await childrenOfTheProgramsSpan {
-            try await send([.coalesce(), .retry(3), .tracing(with: tracer)], over: stub)
+            try await send([.coalesce(), .retry(maxAttempts: 3), .tracing(with: tracer)], over: stub)
         }
         #expect(spans.count == 1)
     }

@@ -7,7 +7,7 @@ public import OpenAPIRuntime
 /// Sends the requests of a client that Swift OpenAPI Generator made through a chain of interceptors.
 ///
 /// ```swift
-/// let chain = InterceptorChain([.retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(3)], transport: .platform())
+/// let chain = InterceptorChain([.retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(maxAttempts: 3)], transport: .platform())
 /// let client = Client(serverURL: try Servers.Server1.url(), transport: ChainTransport(chain))
 /// ```
 /// The origin of the server's URL counts as the client's (``HTTPContext/clientOrigin``), so that tokens go to no other. Interceptors
@@ -78,7 +78,7 @@ extension Interceptors.HTTPBody {
 
 extension OpenAPIRuntime.HTTPBody {
     fileprivate convenience init(_ body: Interceptors.HTTPBody) {
-        if let bytes = body.bytes {
+        if let bytes = body.data {
             self.init(bytes)
         } else {
             let length = body.length.map(Length.known) ?? .unknown

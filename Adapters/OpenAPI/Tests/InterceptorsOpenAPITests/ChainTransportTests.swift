@@ -11,7 +11,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
 /// The example of the README.
 func makeTransport(_ tokens: TokenStore, over transport: any Transport = .platform()) -> ChainTransport {
     let chain = InterceptorChain(
-        [.retryOnUnauthorized(tokens), .bearerAuth(tokens), .cache(.memory()), .retry(3)],
+        [.retryOnUnauthorized(tokens), .bearerAuth(tokens), .cache(.memory()), .retry(maxAttempts: 3)],
         transport: transport
     )
     return ChainTransport(chain)
@@ -64,7 +64,7 @@ func makeTransport(_ tokens: TokenStore, over transport: any Transport = .platfo
             )
             #expect(try await String(collecting: #require(body), upTo: 1024) == #"{"id":1}"#)
         }
-        #expect(stub.requests.map { $0.headerFields[.authorization] } == ["Bearer old", "Bearer new"])
+        #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer old", "Bearer new"])
         #expect(stub.requests.allSatisfy { $0.context.operationID == "getUser" })
     }
 

@@ -43,7 +43,7 @@ let costs = try await compare(
                 let body = HTTPBody.oneShot(Repeated(chunk, times: repetitions / eventsInAChunk))
                 return HTTPResponse(
                     status: 200,
-                    headerFields: [.contentType: "text/event-stream"],
+                    headers: [.contentType: "text/event-stream"],
                     body: body,
                     url: request.url
                 )

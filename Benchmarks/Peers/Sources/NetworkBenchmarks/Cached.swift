@@ -47,7 +47,7 @@ private struct Fresh: Transport {
     func send(_ request: consuming HTTPRequest) async throws -> Interceptors.HTTPResponse {
         Interceptors.HTTPResponse(
             status: 200,
-            headerFields: [.cacheControl: "max-age=3600", .contentType: "application/octet-stream"],
+            headers: [.cacheControl: "max-age=3600", .contentType: "application/octet-stream"],
             body: HTTPBody(body),
             url: request.url
         )

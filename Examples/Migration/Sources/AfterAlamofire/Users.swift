@@ -11,7 +11,7 @@ func makeAPI(_ baseURL: URL, tokens: TokenStore) -> Client {
             .followRedirects(),
             .retryOnUnauthorized(tokens),
             .bearerAuth(tokens),
-            .retry(3),
+            .retry(maxAttempts: 3),
             .logging(.headers),
         ]
     )
@@ -53,11 +53,11 @@ struct Users {
     }
 
     func upload(photo: Data, title: String) async throws {
-        let form = try RequestContent.multipart([
+        let form = try RequestBody.multipart([
             .text(name: "title", title),
-            .bytes(name: "photo", photo, filename: "photo.jpg", contentType: "image/jpeg"),
+            .data(name: "photo", photo, filename: "photo.jpg", contentType: "image/jpeg"),
         ])
-        try await api.post("/photos", content: form)
+        try await api.post("/photos", body: form)
     }
 
     func download(to file: URL) async throws {
@@ -70,14 +70,14 @@ func makeAPIWithoutRedirects(_ baseURL: URL) -> Client {
 }
 
 func location(of path: RequestTarget, from api: Client) async throws -> String? {
-    try await api.send(EndpointRequest<NoContent>.get(path)).headerFields[.location]
+    try await api.send(EndpointRequest<NoContent>.get(path)).headers[.location]
 }
 
 struct Language: Interceptor {
     let language: String
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        request.headerFields[.acceptLanguage] = language
+        request.headers[.acceptLanguage] = language
         return try await next(request)
     }
 }

@@ -21,8 +21,8 @@ extension RequestSigner {
             let time = "\(Int(date.timeIntervalSince1970))"
             let url = URLComponents(url: request.url, resolvingAgainstBaseURL: false)
             let text = [request.method.rawValue, url?.path ?? "", url?.percentEncodedQuery ?? "", time]
-            request.headerFields["X-Time"] = time
-            request.headerFields["X-Signature"] = try secret.hmacSHA256(text.joined(separator: "\n"))
+            request.headers["X-Time"] = time
+            request.headers["X-Signature"] = try secret.hmacSHA256(text.joined(separator: "\n"))
                 .base64EncodedString()
         }
     }
@@ -38,7 +38,7 @@ func makeShopAPI(
         baseURL: baseURL,
         interceptors: [
             .validateStatus(),
-            .retry(3),
+            .retry(maxAttempts: 3),
             .sign(.shop(secret), identifiesCaller: false, time: time),
         ],
         transport: transport

@@ -52,11 +52,11 @@ func user(
 // end
 
 func upload(photo: Data, title: String, to api: Client) async throws {
-    let form = try RequestContent.multipart([
+    let form = try RequestBody.multipart([
         .text(name: "title", title),
-        .bytes(name: "photo", photo, filename: "photo.jpg", contentType: "image/jpeg"),
+        .data(name: "photo", photo, filename: "photo.jpg", contentType: "image/jpeg"),
     ])
-    try await api.post("/photos", content: form)
+    try await api.post("/photos", body: form)
 }
 
 // example: plugin
@@ -64,7 +64,7 @@ struct Language: Interceptor {
     let language: String
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        request.headerFields[.acceptLanguage] = language
+        request.headers[.acceptLanguage] = language
         let path = request.url.path
         let response = try await next(request)
         print(path, response.status)

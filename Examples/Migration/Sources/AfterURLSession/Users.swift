@@ -16,7 +16,7 @@ func makeAPI(_ baseURL: URL) -> Client {
             .followRedirects(),  // URLSession does this by itself
             .cookies(),  // and this
             .cache(.memory()),  // and this
-            .retry(3),
+            .retry(maxAttempts: 3),
         ]
     )
 }
@@ -40,11 +40,11 @@ struct Users {
     }
 
     func upload(photo: Data, title: String) async throws {
-        let form = try RequestContent.multipart([
+        let form = try RequestBody.multipart([
             .text(name: "title", title),
-            .bytes(name: "photo", photo, filename: "photo.jpg", contentType: "image/jpeg"),
+            .data(name: "photo", photo, filename: "photo.jpg", contentType: "image/jpeg"),
         ])
-        try await api.post("/photos", content: form)
+        try await api.post("/photos", body: form)
     }
 
     // example: existing

@@ -186,7 +186,7 @@ struct AlamofireTests {
         let server = try MockServer()
         defer { server.stop() }
         server.enqueue(.json(#"{"id":42,"name":"Ada"}"#, status: 404))
-        let error = await #expect(throws: DecodingFailure.self) {
+        let error = await #expect(throws: ResponseDecodingError.self) {
             try await Client(baseURL: server.url, interceptors: []).get("/", as: User.self)
         }
         #expect(error?.code == .unacceptedStatus)

@@ -150,7 +150,7 @@ struct InHouseTests {
     @Test func bothRevalidateAndWorkOffline() async throws {
         func serve(_ server: MockServer) {
             server.on(.get, "/users/42") { request in
-                request.headerFields[.ifNoneMatch] == "\"v1\""
+                request.headers[.ifNoneMatch] == "\"v1\""
                     ? .status(304, headers: [.eTag: "\"v1\""])
                     : .json(#"{"id":42,"name":"Ada"}"#, headers: [.eTag: "\"v1\""])
             }

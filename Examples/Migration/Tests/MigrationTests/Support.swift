@@ -13,7 +13,7 @@ extension MockServer {
     func lines(_ names: [HTTPField.Name] = []) -> [String] {
         requests.map { request in
             var line = "\(request.method.rawValue) \(request.target)"
-            for name in names { line += request.headerFields[name].map { " \(name): \($0)" } ?? "" }
+            for name in names { line += request.headers[name].map { " \(name): \($0)" } ?? "" }
             let text = text(request)
             return text.isEmpty ? line : "\(line) \(text)"
         }
@@ -71,7 +71,7 @@ func serveUsers(_ server: MockServer) {
         request.text == #"{"token":"r1"}"# ? .json(#"{"token":"new","refreshToken":"r2"}"#) : .status(400)
     }
     server.on(.get, "/users/*") { request in
-        guard request.headerFields[.authorization] == "Bearer new" else { return .status(401) }
+        guard request.headers[.authorization] == "Bearer new" else { return .status(401) }
         return .json(#"{"id":42,"name":"Ada"}"#)
     }
 }
@@ -85,7 +85,7 @@ let photoForm = [
 
 /// The content, with the boundary of multipart content replaced, because it is random.
 private func text(_ request: MockServer.Request) -> String {
-    let type = request.headerFields[.contentType]?.components(separatedBy: "boundary=") ?? []
+    let type = request.headers[.contentType]?.components(separatedBy: "boundary=") ?? []
     guard type.count == 2 else { return request.text }
     return request.text.replacing(type[1].trimmingCharacters(in: ["\""]), with: "…")
 }

@@ -10,7 +10,7 @@ extension CachePolicy {
         var urls = [request.url] + response.context.redirects.map(\.target)
         if let url = response.url, url != request.url { urls.append(url) }
         for name in [HTTPField.Name.location, .contentLocation] {
-            for value in response.headerFields[values: name] {
+            for value in response.headers[values: name] {
                 let base = response.url ?? request.url
                 if let url = URL(string: value, relativeTo: base)?.absoluteURL, Origin(url) == origin {
                     urls.append(url)

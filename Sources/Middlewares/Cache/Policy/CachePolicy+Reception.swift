@@ -46,7 +46,7 @@ extension CachePolicy {
         let stored: [CacheEntry]
         let timing: Timing
 
-        var fields: HTTPFields { response.headerFields }
+        var fields: HTTPFields { response.headers }
         /// The indices of the stored responses that the request selects.
         var matching: [Int] { stored.indices.filter { policy.matches(stored[$0].response, request) } }
     }

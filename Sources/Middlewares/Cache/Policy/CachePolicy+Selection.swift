@@ -11,8 +11,8 @@ extension CachePolicy {
     // Prefers a response with `Vary` to one without, then the most recent.
     private static func rank(_ entry: CacheEntry) -> (Int, Int64, Int64) {
         let response = entry.response
-        let date = date(response.headerFields, .date, now: response.responseTime) ?? response.responseTime
-        let variance = response.headerFields.contains(.vary) ? 1 : 0
+        let date = date(response.headers, .date, now: response.responseTime) ?? response.responseTime
+        let variance = response.headers.contains(.vary) ? 1 : 0
         return (variance, date, response.responseTime)
     }
 
@@ -38,7 +38,7 @@ extension CachePolicy {
     // Within a named partition, fields that identify the caller don't select: the name says who asks, whatever the present token
     // or cookie. A secret is stored and compared only as a digest.
     private func selector(_ name: HTTPField.Name, in request: HTTPRequest) -> String? {
-        guard let value = Self.normalized(name, in: request.headerFields),
+        guard let value = Self.normalized(name, in: request.headers),
             !(name.identifiesCaller && request.context.namedPartition != nil)
         else { return nil }
         return Redaction.standard.isSensitive(name) ? digest.text(for: value) : value
@@ -78,7 +78,7 @@ extension CachePolicy {
 extension CachePolicy {
     /// The form in which a stored response is served to a request.
     static func form(of stored: CacheEntry, for request: HTTPRequest) -> Form {
-        let fields = request.headerFields
+        let fields = request.headers
         let unconditional: Form = request.method == .head ? .head : .full
         // Preconditions and ranges apply only if the unconditional response is a 200 (RFC 9110 §13.2.1, §14.2).
         guard stored.response.status == 200 else { return unconditional }
@@ -92,13 +92,13 @@ extension CachePolicy {
     // RFC 9111 §4.3.2
     static func isNotModified(_ response: CachedResponse, _ request: HTTPFields) -> Bool {
         if request.contains(.ifNoneMatch) {
-            let tag = EntityTag(of: response.headerFields)
+            let tag = EntityTag(of: response.headers)
             return EntityTagCondition(request)?.matches(tag) ?? false
         }
         guard let since = date(request, .ifModifiedSince, now: response.responseTime),
             request[values: .ifModifiedSince].count == 1
         else { return false }
-        let fields = response.headerFields
+        let fields = response.headers
         let modified =
             date(fields, .lastModified, now: response.responseTime)
             ?? (fields.contains(.lastModified) ? nil : date(fields, .date, now: response.responseTime))
@@ -108,7 +108,7 @@ extension CachePolicy {
     // RFC 9110 §13.1.5: the validator must be strong, and identical to the stored validator.
     private static func isRangeWanted(of response: CachedResponse, _ request: HTTPFields) -> Bool {
         guard let condition = request[.ifRange] else { return true }
-        let fields = response.headerFields
+        let fields = response.headers
         if let tag = EntityTag(condition) {
             return EntityTag(of: fields).map { tag.matchesStrongly($0) } ?? false
         }
@@ -121,17 +121,17 @@ extension CachePolicy {
     /// The fields that ask the server whether a stored response is still valid (RFC 9111 §4.3.1).
     func validation(of stored: CacheEntry, for request: HTTPRequest) -> HTTPFields {
         guard request.method == .get, stored.response.status == 200, stored.response.facts.hasValidator,
-            !request.headerFields.contains(.ifRange)
+            !request.headers.contains(.ifRange)
         else { return [:] }
-        let own = stored.response.headerFields
+        let own = stored.response.headers
         let tag = EntityTag(of: own)
-        if request.headerFields.contains(.ifNoneMatch) {
-            guard let tag, case .tags(let tags) = EntityTagCondition(request.headerFields),
-                let list = request.headerFields[.ifNoneMatch], !tags.contains(where: { $0.matchesWeakly(tag) })
+        if request.headers.contains(.ifNoneMatch) {
+            guard let tag, case .tags(let tags) = EntityTagCondition(request.headers),
+                let list = request.headers[.ifNoneMatch], !tags.contains(where: { $0.matchesWeakly(tag) })
             else { return [:] }
             return [.ifNoneMatch: "\(list), \(tag)"]
         }
-        guard !request.headerFields.contains(.ifModifiedSince) else { return [:] }
+        guard !request.headers.contains(.ifModifiedSince) else { return [:] }
         var fields = HTTPFields()
         if let tag { fields.append(.ifNoneMatch, tag.description) }
         if let modified = own[.lastModified], Self.date(own, .lastModified, now: stored.response.responseTime) != nil {

@@ -30,7 +30,7 @@ extension CachePolicy {
 
     /// Whether a request allows changing the store by what it brings: a new response, or news of a stored one.
     static func mayStore(_ request: HTTPRequest) -> Bool {
-        request.context.cacheMode != .doNotStore && !CacheControl(request.headerFields).noStore
+        request.context.cacheMode != .doNotStore && !CacheControl(request.headers).noStore
     }
 
     // Whether a status is an error that says nothing about the resource, unlike 404 and 410.
@@ -46,13 +46,13 @@ extension CachePolicy {
 
     /// The response to store.
     func stored(_ response: HTTPResponse, to request: HTTPRequest, timing: Timing) -> CachedResponse {
-        let received = response.headerFields
+        let received = response.headers
         var fields = Self.kept(received)
         // RFC 9110 §6.6.1: without a valid date, a response gets the date of its arrival.
         if Self.date(fields, .date, now: timing.wallTime) == nil { fields[.date] = HTTPDate.format(timing.wallTime) }
         return CachedResponse(
             status: response.status,
-            headerFields: fields,
+            headers: fields,
             selectingFields: selectingFields(request, for: fields),
             initialAge: Self.initialAge(received, timing: timing),
             responseTime: timing.responseTime

@@ -21,20 +21,20 @@ extension CachePolicy.Arrival {
             fields[.date] = HTTPDate.format(timing.wallTime)
         }
         // A weak match doesn't promise identical bytes, so the stored body keeps its weak tag.
-        if let own = EntityTag(of: stored.headerFields), own.isWeak, EntityTag(of: fields)?.matchesWeakly(own) == true {
+        if let own = EntityTag(of: stored.headers), own.isWeak, EntityTag(of: fields)?.matchesWeakly(own) == true {
             fields.remove(.eTag)
         }
-        new.headerFields.override(with: fields)
+        new.headers.override(with: fields)
         new.initialAge = CachePolicy.initialAge(self.fields, timing: timing)
         new.responseTime = timing.responseTime
         new.needsValidation = false
-        if fields.contains(.vary) { new.selectingFields = policy.selectingFields(request, for: new.headerFields) }
+        if fields.contains(.vary) { new.selectingFields = policy.selectingFields(request, for: new.headers) }
         return new.parse()
     }
 
     /// Whether the response to a HEAD describes a stored response.
     func describes(_ stored: CacheEntry) -> Bool {
-        let own = stored.response.headerFields
+        let own = stored.response.headers
         if let value = fields[.lastModified], value != own[.lastModified] { return false }
         if let value = fields[.eTag], value != own[.eTag] {
             // For compressed content, a server may send a weak tag for GET and the strong tag for HEAD.
@@ -49,7 +49,7 @@ extension CachePolicy.Arrival {
     // RFC 9111 §4.3.3, §4.3.4
     func ofNotModified() -> CachePolicy.StorageDecision {
         let asked = forward.isConditional
-        let callersOwn = request.headerFields.contains(.ifNoneMatch) || request.headerFields.contains(.ifModifiedSince)
+        let callersOwn = request.headers.contains(.ifNoneMatch) || request.headers.contains(.ifModifiedSince)
         let mayStore = CachePolicy.mayStore(request) && !CacheControl(fields).noStore
         var updates: [Int: CachedResponse] = [:]
         for index in confirmed(nominated: asked ? forward.selected : nil, isAlone: !callersOwn) {
@@ -71,7 +71,7 @@ extension CachePolicy.Arrival {
         let candidates = matching.filter { stored[$0].response.status == 200 }
         if let tag = EntityTag(of: fields) {
             let same = candidates.filter { index in
-                guard let own = EntityTag(of: stored[index].response.headerFields) else { return false }
+                guard let own = EntityTag(of: stored[index].response.headers) else { return false }
                 // A server compares weakly (RFC 9110 §13.1.2), and may return a strong tag where the cache sent a weak tag.
                 // nginx does so for compressed content. An equal opaque part identifies the stored response.
                 return tag.isWeak || index == nominated ? own.matchesWeakly(tag) : own.matchesStrongly(tag)
@@ -81,7 +81,7 @@ extension CachePolicy.Arrival {
             return mostRecent(same)
         }
         if let modified = fields[.lastModified] {
-            return mostRecent(candidates.filter { stored[$0].response.headerFields[.lastModified] == modified })
+            return mostRecent(candidates.filter { stored[$0].response.headers[.lastModified] == modified })
         }
         // Without a validator, a 304 can only confirm the response that the cache asked about.
         return isAlone ? nominated.map { [$0] } ?? [] : []
@@ -94,6 +94,6 @@ extension CachePolicy.Arrival {
     /// Whether a 304 confirms a response that the caller has.
     var isCallers: Bool {
         guard let tag = EntityTag(of: fields) else { return false }
-        return EntityTagCondition(request.headerFields)?.matches(tag) ?? false
+        return EntityTagCondition(request.headers)?.matches(tag) ?? false
     }
 }

@@ -67,7 +67,7 @@ struct CachePolicy: Sendable {
         }
         guard request.method == .get || request.method == .head else { return forward(.method, [:]) }
         let own = Self.fields(of: request)
-        guard request.body.isEmpty, !Self.isForTheServer(request.headerFields) else { return forward(.bypass, own) }
+        guard request.body.isEmpty, !Self.isForTheServer(request.headers) else { return forward(.bypass, own) }
         guard let index = select(from: stored, for: request) else {
             return forward(stored.isEmpty ? .uriMiss : .varyMiss, own)
         }
@@ -100,7 +100,7 @@ struct CachePolicy: Sendable {
     // The directives that the request's mode sends to other caches, unless the request has a `Cache-Control` field.
     static func fields(of request: HTTPRequest) -> HTTPFields {
         let mode = request.context.cacheMode
-        guard mode == .reload || mode == .revalidate, !request.headerFields.contains(.cacheControl) else { return [:] }
+        guard mode == .reload || mode == .revalidate, !request.headers.contains(.cacheControl) else { return [:] }
         return mode == .reload ? [.cacheControl: "no-cache", .pragma: "no-cache"] : [.cacheControl: "max-age=0"]
     }
 
@@ -119,8 +119,8 @@ extension CachePolicy {
         let demandsValidation: Bool
 
         init(_ request: HTTPRequest) {
-            directives = CacheControl(request.headerFields)
-            let pragma = request.headerFields[.pragma]
+            directives = CacheControl(request.headers)
+            let pragma = request.headers[.pragma]
             let isPragma = pragma.map { CacheControl([.cacheControl: $0]).noCache != .absent } ?? false
             // An age of less than a second counts as 0 seconds, so `max-age=0` would otherwise accept it.
             demandsValidation =

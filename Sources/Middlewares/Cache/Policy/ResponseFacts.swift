@@ -14,7 +14,7 @@ final class ResponseFacts: Sendable {
     let lifetime: Int64
 
     init(_ response: CachedResponse) {
-        let fields = response.headerFields
+        let fields = response.headers
         directives = CacheControl(fields)
         selectors = VaryField(fields).names?.compactMap { HTTPField.Name($0) }
         hasValidator = fields.contains(.eTag) || fields.contains(.lastModified)
@@ -24,7 +24,7 @@ final class ResponseFacts: Sendable {
 
     private static func lifetime(of response: CachedResponse, _ directives: CacheControl) -> Int64 {
         if directives.maxAge.isPresent { return directives.maxAge.value ?? 0 }
-        let (fields, now) = (response.headerFields, response.responseTime)
+        let (fields, now) = (response.headers, response.responseTime)
         let date = CachePolicy.date(fields, .date, now: now) ?? now
         let expiries = Set(fields[values: .expires])
         if let expiry = expiries.first {

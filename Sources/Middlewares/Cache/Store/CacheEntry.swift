@@ -67,7 +67,7 @@ public struct CacheEntry: Sendable, Identifiable {
     func collected(_ range: Range<Int64>, upTo limit: Int) async throws -> HTTPBody {
         let body = try await read(range.clamped(to: 0..<length), range.length <= limit)
         // A body that is already in memory needs no collecting, if it is within the limit.
-        guard body.bytes.map({ $0.count > limit }) ?? true else { return body }
+        guard body.data.map({ $0.count > limit }) ?? true else { return body }
         return HTTPBody(try await body.collect(upTo: limit))
     }
 }

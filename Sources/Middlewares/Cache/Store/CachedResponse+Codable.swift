@@ -1,6 +1,6 @@
 extension CachedResponse: Codable {
     private enum CodingKeys: String, CodingKey {
-        case status, reasonPhrase, headerFields, selectingFields, initialAge, responseTime, needsValidation
+        case status, reasonPhrase, headers, selectingFields, initialAge, responseTime, needsValidation
     }
 
     /// Decodes a stored response, for a ``CacheStore`` that you write.
@@ -27,7 +27,7 @@ extension CachedResponse: Codable {
         try check(isTime, .responseTime, "\(responseTime) seconds since 1970 is no time of arrival.")
         self.init(
             status: status,
-            headerFields: try container.decode(HTTPFields.self, forKey: .headerFields),
+            headers: try container.decode(HTTPFields.self, forKey: .headers),
             selectingFields: try container.decode(HTTPFields.self, forKey: .selectingFields),
             initialAge: age,
             responseTime: responseTime,
@@ -44,7 +44,7 @@ extension CachedResponse: Codable {
         if HTTPResponse.Status(code: status.code)?.reasonPhrase != status.reasonPhrase {
             try container.encode(status.reasonPhrase, forKey: .reasonPhrase)
         }
-        try container.encode(headerFields, forKey: .headerFields)
+        try container.encode(headers, forKey: .headers)
         try container.encode(selectingFields, forKey: .selectingFields)
         try container.encode(initialAge, forKey: .initialAge)
         try container.encode(responseTime, forKey: .responseTime)

@@ -7,7 +7,7 @@ public struct CachedResponse: Sendable, Hashable {
     /// The status of the response.
     public var status: HTTPResponse.Status { didSet { parsed = nil } }
     /// The fields to store: without hop-by-hop fields and `Age`, and always with a `Date`.
-    public var headerFields: HTTPFields { didSet { parsed = nil } }
+    public var headers: HTTPFields { didSet { parsed = nil } }
     /// The request fields that `Vary` names, one line each, with normalised values (RFC 9111 §4.1). A field with a sensitive
     /// name has a digest as its value (``CacheStore/digestKey()``).
     public var selectingFields: HTTPFields
@@ -23,14 +23,14 @@ public struct CachedResponse: Sendable, Hashable {
     /// Creates a response from its stored properties, for instance when a store reads a file.
     public init(
         status: HTTPResponse.Status,
-        headerFields: HTTPFields,
+        headers: HTTPFields,
         selectingFields: HTTPFields = HTTPFields(),
         initialAge: Int64 = 0,
         responseTime: Int64,
         needsValidation: Bool = false
     ) {
         self.status = status
-        self.headerFields = headerFields
+        self.headers = headers
         self.selectingFields = selectingFields
         self.initialAge = initialAge
         self.responseTime = responseTime
@@ -49,7 +49,7 @@ public struct CachedResponse: Sendable, Hashable {
 
     /// Whether all stored properties are equal.
     public static func == (left: Self, right: Self) -> Bool {
-        left.status == right.status && left.headerFields == right.headerFields
+        left.status == right.status && left.headers == right.headers
             && left.selectingFields == right.selectingFields && left.initialAge == right.initialAge
             && left.responseTime == right.responseTime && left.needsValidation == right.needsValidation
     }
@@ -57,7 +57,7 @@ public struct CachedResponse: Sendable, Hashable {
     /// Hashes the properties that tell most responses apart.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(status)
-        hasher.combine(headerFields)
+        hasher.combine(headers)
         hasher.combine(responseTime)
     }
 }

@@ -95,7 +95,7 @@ struct MemoryTable {
     private mutating func count(_ entries: [CacheEntry], of key: CacheKey, _ sign: Int) {
         count += sign * entries.count
         for entry in entries {
-            let fields = Self.size(of: entry.response.headerFields) + Self.size(of: entry.response.selectingFields)
+            let fields = Self.size(of: entry.response.headers) + Self.size(of: entry.response.selectingFields)
             byteCount += sign * (Int(entry.length) + fields + key.url.utf8.count + key.partition.utf8.count + 256)
         }
     }

@@ -12,8 +12,8 @@ struct CompressRequestInterceptor: PlacedInterceptor {
         {
             request.note(.compressed(from: request.body.length, to: body.length))
             request.body = body
-            request.headerFields[.contentEncoding] = "gzip"
-            request.headerFields.remove(.contentLength)
+            request.headers[.contentEncoding] = "gzip"
+            request.headers.remove(.contentLength)
         }
         return try await next(request)
     }
@@ -22,14 +22,14 @@ struct CompressRequestInterceptor: PlacedInterceptor {
         if let length = request.body.length, length <= minimum { return false }
         // The transport rejects a used-up stream before it sends anything.
         guard request.body.isReadable else { return false }
-        if request.headerFields.contains(where: { Self.fixed.contains($0.name) }) { return false }
+        if request.headers.contains(where: { Self.fixed.contains($0.name) }) { return false }
         guard request.context.callShape.mayCompress else { return false }
         // A trailer may be a digest of the content.
-        return !Self.isCompressedByNature(request.headerFields[.contentType])
+        return !Self.isCompressedByNature(request.headers[.contentType])
     }
 
     private func compressed(_ body: HTTPBody) async throws -> HTTPBody? {
-        if let bytes = body.bytes {
+        if let bytes = body.data {
             let compressed = try await Self.compressed(bytes, level: level)
             return compressed.map { HTTPBody($0) }
         }

@@ -84,8 +84,8 @@ struct FollowRedirectsInterceptor: PlacedInterceptor {
     private func note(_ hop: Redirect, from request: HTTPRequest, to following: HTTPRequest) {
         guard let step = request.context.observedStep else { return }
         step.add(.redirect(hop))
-        let kept = Set(following.headerFields.map(\.name))
-        let dropped = request.headerFields.map(\.name).filter { rules.isBoundToOrigin($0) && !kept.contains($0) }
+        let kept = Set(following.headers.map(\.name))
+        let dropped = request.headers.map(\.name).filter { rules.isBoundToOrigin($0) && !kept.contains($0) }
         if !dropped.isEmpty { step.add(.credentialsDropped(dropped.map(\.rawName))) }
     }
 
@@ -172,10 +172,10 @@ extension Interceptor where Self == AnyInterceptor {
     ///   - limit: the maximum number of redirects per call, 20 by default.
     ///   - allowsDowngrade: whether to follow redirects from https to http; `false` by default.
     ///   - redaction: decides by name which further fields are never sent to another origin.
-    ///   - policy: decides about each redirect before it is followed, even about one that would be refused. It gets the request that
-    ///     would be sent next and the redirect response, whose body it must not read, and whose `context.redirects` are the earlier
-    ///     redirects. It returns the request to send: the proposed one, or one derived from it. The policy may add fields that were removed for the new origin. If
-    ///     it changes the URL to an origin that wasn't proposed, only credentials that the policy set are sent. `nil` to return
+    ///   - policy: decides about each redirect before it is followed, even about one that would be refused. The policy gets the next
+    ///     request and the redirect response. It must not read the response's body; `context.redirects` are the earlier redirects. The
+    ///     policy returns the request to send, perhaps changed. It may add fields that were removed for the new origin. If the policy
+    ///     changes the URL to an origin that wasn't proposed, only credentials that the policy set are sent. `nil` to return
     ///     the redirect to the caller. If the policy throws, the caller gets the error. By default all redirects are followed.
     public static func followRedirects(
         limit: Int = 20,

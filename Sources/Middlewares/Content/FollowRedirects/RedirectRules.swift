@@ -16,7 +16,7 @@ struct RedirectRules: Sendable {
     /// The target of a response to a request for `base`.
     static func destination(of response: HTTPResponse, from base: URL) -> Destination {
         guard response.status.canRedirect else { return .none }
-        let locations = Set(response.headerFields[values: .location])
+        let locations = Set(response.headers[values: .location])
         // An empty `Location` would name the URL that has just redirected, so it counts as missing.
         guard let location = locations.first, !(locations.count == 1 && location.isEmpty) else { return .none }
         // If two values differ, one may be forged.
@@ -33,11 +33,11 @@ struct RedirectRules: Sendable {
             // The value was about the old method: a GET may be repeated even if the POST may not.
             if next.method != request.method { next.context.isIdempotent = nil }
             next.body = .empty
-            next.headerFields.removeAll { $0.name.isAboutContent }
+            next.headers.removeAll { $0.name.isAboutContent }
         }
-        if Origin(request.url) != Origin(target) { next.headerFields.removeAll { isBoundToOrigin($0.name) } }
+        if Origin(request.url) != Origin(target) { next.headers.removeAll { isBoundToOrigin($0.name) } }
         // RFC 9110 §10.1.3.
-        if Self.isDowngrade(from: request.url, to: target) { next.headerFields.remove(.referer) }
+        if Self.isDowngrade(from: request.url, to: target) { next.headers.remove(.referer) }
         return next
     }
 
@@ -46,8 +46,8 @@ struct RedirectRules: Sendable {
     func request(_ changed: HTTPRequest, insteadOf proposed: HTTPRequest) -> HTTPRequest {
         guard Origin(changed.url) != Origin(proposed.url) else { return changed }
         var next = changed
-        next.headerFields.removeAll { field in
-            isBoundToOrigin(field.name) && proposed.headerFields[values: field.name].contains(field.value)
+        next.headers.removeAll { field in
+            isBoundToOrigin(field.name) && proposed.headers[values: field.name].contains(field.value)
         }
         return next
     }

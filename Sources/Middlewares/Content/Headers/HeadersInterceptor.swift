@@ -14,10 +14,10 @@ struct HeadersInterceptor: PlacedInterceptor {
         switch source {
         case .fixed(let defaults, let forced):
             request.addDefaults(defaults)
-            request.headerFields.override(with: forced)
+            request.headers.override(with: forced)
         case .made(let make, let isForced):
             let fields = try await make(copy request)
-            if isForced { request.headerFields.override(with: fields) } else { request.addDefaults(fields) }
+            if isForced { request.headers.override(with: fields) } else { request.addDefaults(fields) }
         }
         return try await next(request)
     }

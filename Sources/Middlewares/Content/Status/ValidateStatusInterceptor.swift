@@ -9,13 +9,13 @@ struct ValidateStatusInterceptor: PlacedInterceptor {
 
     init(bodyLimit: Int, codes isAccepted: @escaping @Sendable (Int) -> Bool) {
         self.isAccepted = { isAccepted($0.status.code) }
-        role = .judges(rejecting: Self.linted.filter { !isAccepted($0) })
+        role = .validates(rejecting: Self.linted.filter { !isAccepted($0) })
         self.bodyLimit = max(0, bodyLimit)
     }
 
     init(bodyLimit: Int, where isAccepted: (@Sendable (HTTPResponse) -> Bool)? = nil) {
         self.isAccepted = isAccepted
-        role = isAccepted == nil ? .judges(rejecting: Self.linted.subtracting([304])) : .judgesByClosure
+        role = isAccepted == nil ? .validates(rejecting: Self.linted.subtracting([304])) : .validatesByClosure
         self.bodyLimit = max(0, bodyLimit)
     }
 
@@ -46,7 +46,7 @@ struct ValidateStatusInterceptor: PlacedInterceptor {
     private static let conditions: [HTTPField.Name] = [.ifNoneMatch, .ifModifiedSince]
 
     static func isConditional(_ request: HTTPRequest) -> Bool {
-        request.headerFields.contains(anyOf: conditions)
+        request.headers.contains(anyOf: conditions)
             && (request.method == .get || request.method == .head)
     }
 

@@ -9,7 +9,7 @@ public struct Envelope: Sendable {
     /// The status of the response that carried the envelope.
     public let status: HTTPResponse.Status
     /// The header fields of the response that carried the envelope.
-    public private(set) var headerFields: HTTPFields
+    public private(set) var headers: HTTPFields
 
     let isJSON: Bool
     let body: Data
@@ -21,7 +21,7 @@ public struct Envelope: Sendable {
     /// The envelope without cookies, for the context of a response that an outer `coalesce` may hand to other callers.
     var withoutCookies: Self {
         var copy = self
-        copy.headerFields.remove(.setCookie)
+        copy.headers.remove(.setCookie)
         return copy
     }
 
@@ -43,7 +43,7 @@ public struct Envelope: Sendable {
     ///
     /// With an envelope in header fields, returns the value of the field with that name. Each call scans the body again.
     public func text(at path: JSONKeyPath) -> String? {
-        guard isJSON else { return HTTPField.Name(path.description).flatMap { headerFields[$0] } }
+        guard isJSON else { return HTTPField.Name(path.description).flatMap { headers[$0] } }
         let places = try? JSONScanner.find([path.encodedNames], in: body)
         return places?[0].flatMap { body.reading($0, JSONText.scalar) }
     }
@@ -59,20 +59,20 @@ extension Envelope {
         self.body = body
         isJSON = true
         status = response.status
-        headerFields = response.headerFields
+        headers = response.headers
         messageField = nil
     }
 
     /// Reads the envelope in the header fields.
     init(_ response: borrowing HTTPResponse, _ fields: EnvelopeFields) {
         status = response.status
-        headerFields = response.headerFields
-        body = response.body.bytes ?? Data()
+        headers = response.headers
+        body = response.body.data ?? Data()
         isJSON = false
-        code = response.headerFields[fields.code].map { Code($0) }
-        messageField = response.headerFields[fields.message]
+        code = response.headers[fields.code].map { Code($0) }
+        messageField = response.headers[fields.message]
         // No closure here: on macOS, a closure can't capture a borrowed value whose size the compiler doesn't know.
-        flag = if let flag = fields.flag { response.headerFields[flag] } else { nil }
+        flag = if let flag = fields.flag { response.headers[flag] } else { nil }
         payloadPlace = nil
         messagePlace = nil
     }

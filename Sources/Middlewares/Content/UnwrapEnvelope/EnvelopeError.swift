@@ -39,7 +39,7 @@ public struct EnvelopeError: HTTPError {
     public var status: HTTPResponse.Status { answer.status }
 
     /// The header fields of ``response``.
-    public var headerFields: HTTPFields { answer.headerFields }
+    public var headers: HTTPFields { answer.headers }
 
     /// The context of ``response``: facts about the call, such as its attempts.
     public var context: HTTPContext {
@@ -55,7 +55,7 @@ public struct EnvelopeError: HTTPError {
     ///   - serverMessage: the server's text, if any.
     ///   - message: a sentence for a developer, without secrets.
     ///   - status: the response's status.
-    ///   - headerFields: the response's fields.
+    ///   - headers: the response's fields.
     ///   - body: the response's body, or its beginning.
     ///   - isBodyComplete: whether `body` is complete.
     ///   - method: the request's method.
@@ -66,7 +66,7 @@ public struct EnvelopeError: HTTPError {
         serverMessage: String? = nil,
         message: String = "The envelope reports that the call failed.",
         status: HTTPResponse.Status = 200,
-        headerFields: HTTPFields = HTTPFields(),
+        headers: HTTPFields = HTTPFields(),
         body: Data = Data(),
         isBodyComplete: Bool = true,
         method: HTTPRequest.Method = .get,
@@ -78,7 +78,7 @@ public struct EnvelopeError: HTTPError {
         self.message = message
         let body = body.startIndex == 0 ? body : Data(body)
         self.body = body
-        answer = HTTPResponse(status: status, headerFields: headerFields, body: HTTPBody(body), url: url)
+        answer = HTTPResponse(status: status, headers: headers, body: HTTPBody(body), url: url)
         self.isBodyComplete = isBodyComplete
         request = url.map { HTTPRequest.Summary(method: method, url: $0) }
     }
@@ -108,7 +108,7 @@ extension EnvelopeError {
     }
 
     private var excerpt: String {
-        let type = answer.headerFields[.contentType]
+        let type = answer.headers[.contentType]
         return PrintableText.line(Redaction.standard.excerpt(of: body, type: type, limit: 256))
     }
 

@@ -17,7 +17,7 @@ private enum Judgement {
 extension UnwrapEnvelopeInterceptor {
     /// Unwraps a response whose body is in memory, leaves the response unchanged, or throws an ``EnvelopeError``.
     func open(_ response: inout HTTPResponse, _ paths: EnvelopePaths, from origin: EnvelopeOrigin) throws {
-        let body = response.body.bytes ?? Data()
+        let body = response.body.data ?? Data()
         switch try judgement(on: response, body, paths) {
         case .success(let envelope):
             guard response.status.kind == .successful else { return }
@@ -34,7 +34,7 @@ extension UnwrapEnvelopeInterceptor {
 
     /// Whether a response becomes an error, or may become one: the envelope of streamed JSON isn't known before its end.
     func refuses(_ response: HTTPResponse) -> Bool {
-        guard judges(response.status), response.status.code != 304 else { return false }
+        guard isUnwrapped(response.status), response.status.code != 304 else { return false }
         let failsOthers = !passesOthers && response.status.kind == .successful
         switch form {
         case .fields(let fields):
@@ -45,7 +45,7 @@ extension UnwrapEnvelopeInterceptor {
             }
         case .body(let paths):
             guard !(204...206).contains(response.status.code), response.body.length != 0 else { return false }
-            guard let body = response.body.bytes else { return response.headerFields.isJSON }
+            guard let body = response.body.data else { return response.headers.isJSON }
             guard let judgement = try? self.judgement(on: response, body, paths) else { return true }
             return switch judgement {
             case .success: false
@@ -80,11 +80,11 @@ extension UnwrapEnvelopeInterceptor {
         // Copied, because the bytes may lie in memory that must not be written to, such as a mapped file.
         let payload = body.bytes(at: place ?? 0..<0)
         response.body = HTTPBody(payload)
-        guard response.headerFields.contains(anyOf: fieldsOfBytes) else { return }
-        if response.headerFields.contains(.contentLength) {
-            response.headerFields[.contentLength] = String(payload.count)
+        guard response.headers.contains(anyOf: fieldsOfBytes) else { return }
+        if response.headers.contains(.contentLength) {
+            response.headers[.contentLength] = String(payload.count)
         }
-        for name in digests { response.headerFields.remove(name) }
+        for name in digests { response.headers.remove(name) }
     }
 
     private static let fieldsOfBytes = digests + [.contentLength]
@@ -126,7 +126,7 @@ extension UnwrapEnvelopeInterceptor {
     ///
     /// A read error ends the collection and isn't thrown, because the error that the fields report matters more.
     private func beginning(of body: HTTPBody) async throws -> (Data, isComplete: Bool) {
-        if let bytes = body.bytes { return (bytes, true) }
+        if let bytes = body.data { return (bytes, true) }
         defer { body.discard() }
         var collected = Data()
         do {
@@ -157,7 +157,7 @@ extension EnvelopeOrigin {
             serverCode: envelope.code,
             serverMessage: envelope.message,
             status: response.status,
-            headerFields: response.headerFields,
+            headers: response.headers,
             body: body.0,
             isBodyComplete: body.isComplete,
             method: method,
@@ -179,7 +179,7 @@ extension EnvelopeOrigin {
             code,
             message: explanation,
             status: response.status,
-            headerFields: response.headerFields,
+            headers: response.headers,
             body: body.0,
             isBodyComplete: body.isComplete,
             method: method,

@@ -26,7 +26,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// - A body in memory, whatever its `Content-Type`, because some servers send JSON as `text/html`.
     /// - A streamed body only if its `Content-Type` is JSON; the interceptor collects it, up to a limit. Other streams pass
     ///   unread.
-    /// - Never the response to a HEAD, a 204, 205, 206 or 304, an empty body, or a status that `judges` excludes. By default
+    /// - Never the response to a HEAD, a 204, 205, 206 or 304, an empty body, or a status that `isUnwrapped` excludes. By default
     ///   that excludes 3xx, 401 and 407, which redirects and authentication handle.
     ///
     /// ## Results
@@ -53,7 +53,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///     `HTTPErrorCode.bodyTooLarge`.
     ///   - keepsEnvelope: whether the response's context has the opened envelope (``InterceptorsTransport/HTTPContext/envelope``), which keeps all its
     ///     bytes in memory; `false` by default.
-    ///   - judges: which statuses to check, by default all except 3xx, 401 and 407.
+    ///   - isUnwrapped: which statuses to check, by default all except 3xx, 401 and 407.
     public static func unwrapEnvelope(
         payload: JSONKeyPath,
         code: JSONKeyPath = "code",
@@ -62,7 +62,7 @@ extension Interceptor where Self == AnyInterceptor {
         passesOthers: Bool = false,
         limit: Int = 64 << 20,
         keepsEnvelope: Bool = false,
-        judges: (@Sendable (HTTPResponse.Status) -> Bool)? = nil
+        where isUnwrapped: (@Sendable (HTTPResponse.Status) -> Bool)? = nil
     ) -> Self {
         let paths = EnvelopePaths(payload: payload, code: code, message: message, flag: success.flagPath)
         return Self(
@@ -72,7 +72,7 @@ extension Interceptor where Self == AnyInterceptor {
                 passesOthers: passesOthers,
                 limit: limit,
                 keepsEnvelope: keepsEnvelope,
-                judges: judges
+                where: isUnwrapped
             )
         )
     }
@@ -88,7 +88,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///   - passesOthers: whether 2xx responses without these fields reach the caller unchanged; by default they fail.
     ///   - limit: the maximum number of bytes of a failure's body to keep in the ``EnvelopeError``, 1 MiB by default.
     ///   - keepsEnvelope: whether the response's context has the envelope (``InterceptorsTransport/HTTPContext/envelope``); `false` by default.
-    ///   - judges: which statuses to check, by default all except 3xx, 401 and 407.
+    ///   - isUnwrapped: which statuses to check, by default all except 3xx, 401 and 407.
     public static func unwrapEnvelope(
         codeField: HTTPField.Name,
         messageField: HTTPField.Name = "message",
@@ -96,7 +96,7 @@ extension Interceptor where Self == AnyInterceptor {
         passesOthers: Bool = false,
         limit: Int = 1 << 20,
         keepsEnvelope: Bool = false,
-        judges: (@Sendable (HTTPResponse.Status) -> Bool)? = nil
+        where isUnwrapped: (@Sendable (HTTPResponse.Status) -> Bool)? = nil
     ) -> Self {
         let flag = success.flagPath.flatMap { HTTPField.Name($0.description) }
         return Self(
@@ -106,7 +106,7 @@ extension Interceptor where Self == AnyInterceptor {
                 passesOthers: passesOthers,
                 limit: limit,
                 keepsEnvelope: keepsEnvelope,
-                judges: judges
+                where: isUnwrapped
             )
         )
     }

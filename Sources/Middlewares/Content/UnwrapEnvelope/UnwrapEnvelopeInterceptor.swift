@@ -13,7 +13,7 @@ struct UnwrapEnvelopeInterceptor: PlacedInterceptor {
     let passesOthers: Bool
     let limit: Int
     let keepsEnvelope: Bool
-    let judges: @Sendable (HTTPResponse.Status) -> Bool
+    let isUnwrapped: @Sendable (HTTPResponse.Status) -> Bool
     /// Keeps an inner cache from storing responses that become errors. Created once, because each request carries it.
     private var condition: StoringCondition?
 
@@ -23,7 +23,7 @@ struct UnwrapEnvelopeInterceptor: PlacedInterceptor {
         passesOthers: Bool,
         limit: Int,
         keepsEnvelope: Bool,
-        judges: (@Sendable (HTTPResponse.Status) -> Bool)?
+        where isUnwrapped: (@Sendable (HTTPResponse.Status) -> Bool)?
     ) {
         self.form = form
         self.success = success
@@ -31,7 +31,7 @@ struct UnwrapEnvelopeInterceptor: PlacedInterceptor {
         self.limit = limit
         self.keepsEnvelope = keepsEnvelope
         // Redirects and authentication handle the others.
-        self.judges = judges ?? { $0.kind != .redirection && $0.code != 401 && $0.code != 407 }
+        self.isUnwrapped = isUnwrapped ?? { $0.kind != .redirection && $0.code != 401 && $0.code != 407 }
         let judge = self
         condition = StoringCondition { !judge.refuses($0) }
     }
@@ -46,7 +46,7 @@ struct UnwrapEnvelopeInterceptor: PlacedInterceptor {
             request.context.storingCondition = condition.and(request.context.storingCondition)
         }
         let response = try await next(request)
-        guard judges(response.status), response.status.code != 304 else { return response }
+        guard isUnwrapped(response.status), response.status.code != 304 else { return response }
         let origin = EnvelopeOrigin(method: method, url: response.url ?? url, step: step)
         let paths: EnvelopePaths
         switch form {
@@ -57,7 +57,7 @@ struct UnwrapEnvelopeInterceptor: PlacedInterceptor {
         guard !(204...206).contains(response.status.code), method != .head, length != 0 else { return response }
         let isInMemory = response.body.isInMemory
         if isInMemory, let length, length < Self.hopThreshold { return try open(response, paths, from: origin) }
-        guard isInMemory || response.headerFields.isJSON else { return response }
+        guard isInMemory || response.headers.isJSON else { return response }
         // Without `consume`, this frame would keep the bytes of the whole envelope alive until the call ends.
         return try await openElsewhere(consume response, paths, from: origin)
     }
@@ -80,7 +80,7 @@ struct UnwrapEnvelopeInterceptor: PlacedInterceptor {
         _ paths: EnvelopePaths,
         from origin: EnvelopeOrigin
     ) async throws -> HTTPResponse {
-        if response.body.bytes == nil { response.body = try await collected(response.body, from: origin) }
+        if response.body.data == nil { response.body = try await collected(response.body, from: origin) }
         try open(&response, paths, from: origin)
         return response
     }

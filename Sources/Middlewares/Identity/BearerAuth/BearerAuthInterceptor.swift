@@ -72,7 +72,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// Sends the token of a store as `Authorization: Bearer …` (RFC 6750 §2.1), to the token's origins only.
     ///
     /// ```swift
-    /// interceptors: [.followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(3)]
+    /// interceptors: [.followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(maxAttempts: 3)]
     /// interceptors: [.bearerAuth { await keychain.token }]        // asked for each request
     /// interceptors: [.bearerAuth("a1b2c3")]                       // always the same
     /// ```

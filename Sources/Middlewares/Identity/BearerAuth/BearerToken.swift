@@ -20,7 +20,7 @@ final class BearerToken: Sendable {
     /// Adds the token to a request for one of the token's origins, as ``TokenStore/addToken(to:)`` does. Returns a note if the
     /// token isn't meant for the request's origin.
     func add(to request: inout HTTPRequest) async throws -> CredentialNote? {
-        guard !CredentialRefresh.isCurrent(of: self), !request.headerFields.contains(.authorization),
+        guard !CredentialRefresh.isCurrent(of: self), !request.headers.contains(.authorization),
             request.context.authorization != .omitted
         else { return nil }
         let (remedy, parameter) = (".bearerAuth(token, for: origin)", "bearerAuth(_:for:)")
@@ -42,7 +42,7 @@ final class BearerToken: Sendable {
             field = HTTPField.bearer(token)
         }
         guard let field else { throw AuthenticationError.invalidToken(for: request) }
-        request.headerFields.append(field)
+        request.headers.append(field)
         return nil
     }
 

@@ -68,7 +68,7 @@ internal import Synchronization
 /// ```swift
 /// var context = HTTPContext()
 /// context.authorization = .omitted
-/// let session = try await api.post("/login", content: form, as: Session.self, context: context)
+/// let session = try await api.post("/login", body: form, as: Session.self, context: context)
 /// tokens.signIn(session.tokens)
 /// ```
 /// If the session is valid and a 401 means something else, such as a wrong password in a confirmation, use
@@ -155,7 +155,7 @@ public final class TokenStore: Sendable {
     /// ```swift
     /// let tokens = TokenStore(keychain.load()) { rejected, api in
     ///     let fields: HTTPQuery = ["grant_type": "refresh_token", "refresh_token": rejected?.refreshToken]
-    ///     return try await api.post("/oauth/token", content: .form(fields), as: Session.self).tokens
+    ///     return try await api.post("/oauth/token", body: .form(fields), as: Session.self).tokens
     /// }
     /// let api = Client(baseURL: baseURL, interceptors: [.retryOnUnauthorized(tokens), .bearerAuth(tokens)])
     /// ```
@@ -244,7 +244,7 @@ extension TokenStore {
         authorization.isHandled = true
         request.context.authorizations[self] = authorization
         authorization.record?.note(nil)
-        guard !request.headerFields.contains(.authorization), request.context.authorization != .omitted else {
+        guard !request.headers.contains(.authorization), request.context.authorization != .omitted else {
             request.note(.tokenWithheld("the request has an Authorization field, or asks for none"))
             return nil
         }
@@ -267,7 +267,7 @@ extension TokenStore {
         authorization.record?.note(credential.generation)
         guard credential.value.token != nil else { return nil }
         guard let field = credential.value.field else { throw AuthenticationError.invalidToken(for: request) }
-        request.headerFields.append(field)
+        request.headers.append(field)
         return nil
     }
 

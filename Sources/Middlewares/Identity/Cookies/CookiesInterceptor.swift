@@ -28,11 +28,11 @@ struct CookiesInterceptor: PlacedInterceptor {
     private func addCookies(to request: inout HTTPRequest) {
         let cookies = jar.cookies(for: request.url)
         guard !cookies.isEmpty else { return }
-        let own = request.headerFields[.cookie]
+        let own = request.headers[.cookie]
         let names = own.map { Self.names(in: $0) } ?? []
         let added = cookies.filter { !names.contains($0.name) }.map { "\($0.name)=\($0.value)" }
         guard !added.isEmpty else { return }
-        request.headerFields[.cookie] = ([own].compactMap { $0 } + added).joined(separator: "; ")
+        request.headers[.cookie] = ([own].compactMap { $0 } + added).joined(separator: "; ")
     }
 
     private static func names(in field: String) -> Set<String> {

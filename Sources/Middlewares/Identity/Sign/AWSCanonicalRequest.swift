@@ -72,7 +72,7 @@ struct AWSCanonicalRequest: Sendable {
     /// The host, and all fields that transports and proxies don't set or change.
     static func headers(of request: HTTPRequest) -> [(name: String, value: String)] {
         var values: [String: [String]] = [:]
-        for field in request.headerFields {
+        for field in request.headers {
             let name = field.name.rawName.lowercased()
             guard !unsigned.contains(name), !name.hasPrefix("proxy-"), !name.hasPrefix("sec-") else { continue }
             values[name, default: []].append(collapsed(field.value))

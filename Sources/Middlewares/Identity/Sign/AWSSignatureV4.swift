@@ -19,7 +19,7 @@ struct AWSSignatureV4: Sendable {
     }
 
     func sign(_ request: inout HTTPRequest, at date: Date) async throws {
-        guard !request.headerFields.contains(.authorization) else { return }
+        guard !request.headers.contains(.authorization) else { return }
         let credentials = try await credentials()
         let stamp = Self.stamp(date)
         let key = Key(
@@ -80,20 +80,20 @@ extension AWSSignatureV4 {
     }
 
     func signHeader(of request: inout HTTPRequest, with key: Key) async throws {
-        request.headerFields["X-Amz-Date"] = key.stamp
-        request.headerFields["X-Amz-Security-Token"] = key.credentials.sessionToken
+        request.headers["X-Amz-Date"] = key.stamp
+        request.headers["X-Amz-Security-Token"] = key.credentials.sessionToken
         let hash = try await payloadHash(of: request)
-        if isForS3 || !signsBody { request.headerFields["X-Amz-Content-Sha256"] = hash }
+        if isForS3 || !signsBody { request.headers["X-Amz-Content-Sha256"] = hash }
         let canonical = AWSCanonicalRequest(request, pathRules, payloadHash: hash)
         let signature = try key.signature(of: canonical.text(query: WireTarget(request).query))
-        request.headerFields[.authorization] =
+        request.headers[.authorization] =
             "\(Self.algorithm) Credential=\(key.id), SignedHeaders=\(canonical.signedHeaders), "
             + "Signature=\(signature)"
     }
 
     func signQuery(of request: inout HTTPRequest, with key: Key, for validity: Duration) async throws {
         // The date is in the query; a field could contradict it.
-        request.headerFields.remove("X-Amz-Date")
+        request.headers.remove("X-Amz-Date")
         let hash = isForS3 ? Self.unsignedPayload : try await payloadHash(of: request)
         let canonical = AWSCanonicalRequest(request, pathRules, payloadHash: hash)
         var added = [

@@ -17,20 +17,20 @@ struct HTTPMessageSignature: Sendable {
 
     func sign(_ request: inout HTTPRequest, at date: Date) async throws {
         let covered = components ?? Self.defaultComponents(of: request)
-        if covered.contains("content-digest"), !request.headerFields.contains("Content-Digest") {
+        if covered.contains("content-digest"), !request.headers.contains("Content-Digest") {
             let digest = try await request.body.sha256().base64EncodedString()
-            request.headerFields.append("Content-Digest", "sha-256=:\(digest):")
+            request.headers.append("Content-Digest", "sha-256=:\(digest):")
         }
         let parameters = try self.parameters(covered, at: date, of: request)
         let base = try Self.base(covered, parameters, of: request)
         let signature = try key.hmacSHA256(base).base64EncodedString()
-        request.headerFields.append("Signature-Input", "\(label)=\(parameters)")
-        request.headerFields.append("Signature", "\(label)=:\(signature):")
+        request.headers.append("Signature-Input", "\(label)=\(parameters)")
+        request.headers.append("Signature", "\(label)=:\(signature):")
     }
 
     private static func defaultComponents(of request: HTTPRequest) -> [String] {
         var components = ["@method", "@target-uri"]
-        if request.headerFields.contains(.contentType) { components.append("content-type") }
+        if request.headers.contains(.contentType) { components.append("content-type") }
         if !request.body.isEmpty { components.append("content-digest") }
         return components
     }
@@ -80,7 +80,7 @@ struct HTTPMessageSignature: Sendable {
         case "@path": return target.path
         case "@query": return "?\(target.query ?? "")"
         default:
-            guard let name = HTTPField.Name(component), request.headerFields.contains(name) else {
+            guard let name = HTTPField.Name(component), request.headers.contains(name) else {
                 throw TransportError.unsigned(
                     .unsignableRequest,
                     "The signature must cover \(component), but the request has no such field. Add the field, or leave it out of"
@@ -88,7 +88,7 @@ struct HTTPMessageSignature: Sendable {
                     request: request
                 )
             }
-            return request.headerFields[values: name].joined(separator: ", ")
+            return request.headers[values: name].joined(separator: ", ")
         }
     }
 }

@@ -9,8 +9,8 @@ public import Foundation
 /// let key = SigningKey(secret)
 /// let signer = RequestSigner { request, date in
 ///     let digest = try await request.body.sha256()
-///     request.headerFields["X-Digest"] = digest.base64EncodedString()
-///     request.headerFields["X-Signature"] = try SigningKey(secret).hmacSHA256(digest).base64EncodedString()
+///     request.headers["X-Digest"] = digest.base64EncodedString()
+///     request.headers["X-Signature"] = try SigningKey(secret).hmacSHA256(digest).base64EncodedString()
 /// }
 /// ```
 public struct RequestSigner: Sendable {

@@ -45,8 +45,8 @@ extension Interceptor where Self == AnyInterceptor {
     ///     // or .sign(.awsV4(region: "eu-central-1", service: "s3") { credentials })
     ///     // or .sign { request, date in
     ///     //        let digest = try await request.body.sha256()
-    ///     //        request.headerFields["X-Digest"] = digest.base64EncodedString()
-    ///     //        request.headerFields["X-Signature"] = try key.hmacSHA256(digest).base64EncodedString()
+    ///     //        request.headers["X-Digest"] = digest.base64EncodedString()
+    ///     //        request.headers["X-Signature"] = try key.hmacSHA256(digest).base64EncodedString()
     ///     //    }
     /// ]
     /// ```

@@ -52,7 +52,7 @@ extension HTTPBody {
 
     func digest(_ algorithm: MessageDigest.Algorithm) async throws -> [UInt8] {
         guard isRestartable else { throw TransportError.signedBodyNotReplayable }
-        if let bytes { return try MessageDigest.of(bytes, algorithm) }
+        if let data { return try MessageDigest.of(data, algorithm) }
         var digest = try MessageDigest(algorithm)
         for try await chunk in self { try digest.update(chunk) }
         return try digest.finish()

@@ -18,7 +18,7 @@ struct CurlCommand: Sendable {
             return "<no curl command: the request can't be sent as it is>"
         }
         var words = ["curl"] + methodOptions(of: request)
-        for field in request.headerFields where field.name != .contentLength {
+        for field in request.headers where field.name != .contentLength {
             let value = redaction?.value(of: field) ?? field.value
             // curl removes a field written with a colon and no value; a semicolon sends it empty.
             words += ["-H", Self.quoted(value.isEmpty ? "\(field.name);" : "\(field.name): \(value)")]
@@ -39,8 +39,8 @@ struct CurlCommand: Sendable {
     private func bodyOptions(of request: HTTPRequest) -> [String] {
         guard !request.body.isEmpty else { return [] }
         // Without this, curl declares the content to be a form.
-        let type = request.headerFields.contains(.contentType) ? [] : ["-H", "'Content-Type:'"]
-        if let text = body.wholeText(of: request.body, request.headerFields) {
+        let type = request.headers.contains(.contentType) ? [] : ["-H", "'Content-Type:'"]
+        if let text = body.wholeText(of: request.body, request.headers) {
             return type + ["--data-raw", Self.quoted(text)]
         }
         let source = request.body.file.map { "@" + $0.path } ?? "@-"
@@ -50,7 +50,7 @@ struct CurlCommand: Sendable {
     private func urlOptions(of request: HTTPRequest) -> [String] {
         let url = request.url.absoluteString
         var options: [String] = []
-        if request.headerFields[.acceptEncoding]?.contains("gzip") == true { options.append("--compressed") }
+        if request.headers[.acceptEncoding]?.contains("gzip") == true { options.append("--compressed") }
         // curl treats brackets and braces as patterns, and resolves segments such as `/../` itself.
         if url.utf8.contains(where: { "[]{}".utf8.contains($0) }) { options.append("--globoff") }
         if url.contains("/.") { options.append("--path-as-is") }

@@ -4,7 +4,7 @@ internal import Foundation
 struct LogEntryText: Sendable {
     /// The prefix of every line of an entry except the first, so that no field or body can imitate an entry.
     static let indent = "    "
-    private static let newLine = "\n" + indent
+    private static let newLine: StaticString = "\n    "
     private static let longestError = 4 << 10
 
     private let level: LogLevel
@@ -31,12 +31,22 @@ struct LogEntryText: Sendable {
     }
 
     private func entry(_ request: HTTPRequest, _ number: UInt64) -> String {
-        var text = opening("-->", number) + PrintableText.line(request.method.rawValue)
-        text += " " + PrintableText.line(redaction.string(for: request.url))
-        if !request.body.isEmpty { text += " (\(Self.size(of: request.body)))" }
-        append(request.headerFields, request.body, to: &text)
-        if let curl { text += Self.newLine + curl.line(for: request) }
-        return text
+        TextBytes.making { text in
+            open("--> ", number, &text)
+            text.append(line: request.method.rawValue)
+            text.append(literal: " ")
+            text.append(line: redaction.string(for: request.url))
+            if !request.body.isEmpty {
+                text.append(literal: " (")
+                append(size: request.body, to: &text)
+                text.append(literal: ")")
+            }
+            append(request.headers, request.body, to: &text)
+            if let curl {
+                text.append(literal: Self.newLine)
+                text.append(curl.line(for: request))
+            }
+        }
     }
 
     // MARK: Responses
@@ -49,14 +59,26 @@ struct LogEntryText: Sendable {
     }
 
     private func entry(_ response: HTTPResponse, _ number: UInt64, after time: Duration) -> String {
-        var text = opening("<--", number) + "\(response.status.code)"
-        let phrase = response.status.phrase(redactedBy: redaction)
-        if !phrase.isEmpty { text += " " + PrintableText.line(phrase) }
-        // Inner interceptors may have changed the URL, so without the response's own URL none is logged.
-        if let url = response.url { text += " " + PrintableText.line(redaction.string(for: url)) }
-        text += " (\(time.logged), \(Self.size(of: response.body)))"
-        append(response.headerFields, response.body, to: &text)
-        return text
+        TextBytes.making { text in
+            open("<-- ", number, &text)
+            text.append(UInt64(response.status.code))
+            let phrase = response.status.phrase(redactedBy: redaction)
+            if !phrase.isEmpty {
+                text.append(literal: " ")
+                text.append(line: phrase)
+            }
+            // Inner interceptors may have changed the URL, so without the response's own URL none is logged.
+            if let url = response.url {
+                text.append(literal: " ")
+                text.append(line: redaction.string(for: url))
+            }
+            text.append(literal: " (")
+            text.append(logged: time)
+            text.append(literal: ", ")
+            append(size: response.body, to: &text)
+            text.append(literal: ")")
+            append(response.headers, response.body, to: &text)
+        }
     }
 
     @concurrent
@@ -65,7 +87,11 @@ struct LogEntryText: Sendable {
     // MARK: Other ends
 
     func cancelled(_ number: UInt64, after time: Duration) -> String {
-        opening("<--", number) + "cancelled after \(time.logged)"
+        TextBytes.making { text in
+            open("<-- ", number, &text)
+            text.append(literal: "cancelled after ")
+            text.append(logged: time)
+        }
     }
 
     func failed(_ number: UInt64, with error: any Error, after time: Duration) -> String {
@@ -73,29 +99,46 @@ struct LogEntryText: Sendable {
         let isLong = cause.utf8.count > Self.longestError
         let shown = isLong ? String(decoding: cause.utf8.prefix(Self.longestError), as: UTF8.self) + "…" : cause
         let lines = PrintableText.lines(shown, indent: Self.indent).utf8.dropFirst(Self.indent.utf8.count)
-        return opening("<--", number) + "failed after \(time.logged): \(Substring(lines))"
+        return TextBytes.making { text in
+            open("<-- ", number, &text)
+            text.append(literal: "failed after ")
+            text.append(logged: time)
+            text.append(literal: ": ")
+            text.append(String(Substring(lines)))
+        }
     }
 
     // MARK: Parts
 
-    private func opening(_ arrow: String, _ number: UInt64) -> String { "\(arrow) \(label)\(number) " }
-
-    private static func size(of body: HTTPBody) -> String {
-        if let bytes = body.bytes { return "\(bytes.count) bytes" }
-        if body.file != nil { return body.description }
-        // The stream may still break off.
-        return body.length.map { "stream, \($0) bytes announced" } ?? "stream"
+    private func open(_ arrow: StaticString, _ number: UInt64, _ text: inout TextBytes) {
+        text.append(literal: arrow)
+        text.append(label)
+        text.append(number)
+        text.append(literal: " ")
     }
 
-    private func append(_ fields: HTTPFields, _ body: HTTPBody, to text: inout String) {
+    private func append(size body: HTTPBody, to text: inout TextBytes) {
+        if let bytes = body.data {
+            text.append(UInt64(bytes.count))
+            text.append(literal: " bytes")
+        } else if body.file == nil, let length = body.length {
+            // The stream may still break off.
+            text.append("stream, \(length) bytes announced")
+        } else {
+            text.append(body.file == nil ? "stream" : body.description)
+        }
+    }
+
+    private func append(_ fields: HTTPFields, _ body: HTTPBody, to text: inout TextBytes) {
         guard level != .basic else { return }
         for field in fields {
-            text += Self.newLine
-            text += PrintableText.line(field.name.rawName)
-            text += ": "
-            text += PrintableText.line(redaction.value(of: field))
+            text.append(literal: Self.newLine)
+            text.append(line: field.name.rawName)
+            text.append(literal: ": ")
+            text.append(line: redaction.value(of: field))
         }
         guard level == .body, !body.isEmpty else { return }
-        text += "\n\n" + PrintableText.lines(self.body.text(of: body, fields), indent: Self.indent)
+        text.append(literal: "\n\n")
+        text.append(PrintableText.lines(self.body.text(of: body, fields), indent: Self.indent))
     }
 }

@@ -17,7 +17,7 @@ struct LoggedBody: Sendable {
     ///
     /// - Parameter fields: the fields of the body's message.
     func text(of body: HTTPBody, _ fields: HTTPFields) -> String {
-        guard let bytes = body.bytes else { return "<\(body)>" }
+        guard let bytes = body.data else { return "<\(body)>" }
         guard bytes.count <= limit else { return "<\(bytes.count) bytes, over the limit of \(limit)>" }
         let text =
             redaction?.excerpt(of: bytes, type: fields[.contentType], limit: bytes.count)
@@ -28,7 +28,7 @@ struct LoggedBody: Sendable {
     /// The body with secrets redacted; `nil` unless it is in memory, within the limit, text without NUL characters, and shown by the
     /// redaction.
     func wholeText(of body: HTTPBody, _ fields: HTTPFields) -> String? {
-        guard let bytes = body.bytes, bytes.count <= limit else { return nil }
+        guard let bytes = body.data, bytes.count <= limit else { return nil }
         let type = fields[.contentType]
         return Redaction.beginning(of: bytes, type: type, upTo: bytes.count, redactedBy: redaction)?.text
     }

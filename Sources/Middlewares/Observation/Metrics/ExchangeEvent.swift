@@ -7,8 +7,8 @@ public enum ExchangeEvent: Sendable {
     case began(MeasuredExchange)
     /// The exchange ended, with a complete response or without.
     case ended(MeasuredExchange)
-    /// The caller couldn't decode the response.
-    case decodingFailed(MeasuredExchange, DecodingFailure)
+    /// The caller couldn't decode the response. The exchange has its status and context; its size and duration are zero.
+    case decodingFailed(MeasuredExchange, ResponseDecodingError)
 }
 
 /// The properties of an exchange that metrics need: its request, and after its end the result, sizes and times.
@@ -30,11 +30,11 @@ public struct MeasuredExchange: Sendable {
     public internal(set) var error: (any Error)?
     /// The response's status, if a response arrived.
     public internal(set) var status: HTTPResponse.Status?
-    /// The number of content bytes that were received, after decoding of content codings.
+    /// The number of content bytes that were received, after decoding of content codings; zero before the end.
     public internal(set) var responseBytes: Int64 = 0
     /// The time from the request to the response's head, if a response arrived.
     public internal(set) var timeToResponse: Duration?
-    /// The time from the request to the end of the exchange.
+    /// The time from the request to the end of the exchange; zero before the end.
     public internal(set) var duration: Duration = .zero
     /// The response's context, with facts such as the transport's timings, the attempts of a retry, the cache status and the trace.
     public internal(set) var context = HTTPContext()

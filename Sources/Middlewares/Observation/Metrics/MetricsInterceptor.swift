@@ -29,7 +29,7 @@ struct MetricsInterceptor: PlacedInterceptor {
         exchange.timeToResponse = elapsed() - begin
         exchange.status = response.status
         exchange.context = response.context
-        response.context.observeDecodingFailures { [report, exchange] in report(.decodingFailed(exchange, $0)) }
+        response.context.observeDecodingErrors { [report, exchange] in report(.decodingFailed(exchange, $0)) }
         let length = response.body.isUnreadStream ? nil : response.body.length
         response.body = response.body.onEnd(counting: { [report, elapsed, exchange] count, error in
             var ended = exchange

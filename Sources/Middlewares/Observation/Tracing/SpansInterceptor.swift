@@ -4,7 +4,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// ```swift
     /// .tracing { request in
     ///     let span = tracer.startSpan("\(request.method)")
-    ///     request.headerFields[.traceparent] = span.traceparent
+    ///     request.headers[.traceparent] = span.traceparent
     ///     return span
     /// } end: { span, response, error in
     ///     if let error { span.record(error) }
@@ -44,26 +44,30 @@ extension Interceptor where Self == AnyInterceptor {
         begin: @escaping @Sendable (_ request: inout HTTPRequest) -> Span,
         end: @escaping @Sendable (_ span: Span, _ response: HTTPResponse?, _ error: (any Error)?) -> Void
     ) -> Self {
-        Self(SpansInterceptor(begin: begin, end: end))
+        let interceptor = SpansInterceptor { request in
+            let span = begin(&request)
+            return { end(span, $0, $1) }
+        }
+        return Self(interceptor)
     }
 }
 
 /// The implementation of `.tracing(begin:end:)`, documented there.
-struct SpansInterceptor<Span: Sendable>: PlacedInterceptor {
-    let begin: @Sendable (inout HTTPRequest) -> Span
-    let end: @Sendable (Span, HTTPResponse?, (any Error)?) -> Void
+struct SpansInterceptor: PlacedInterceptor {
+    /// Begins a span, and returns the closure that ends it.
+    let begin: @Sendable (inout HTTPRequest) -> @Sendable (HTTPResponse?, (any Error)?) -> Void
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        let span = begin(&request)
+        let end = begin(&request)
         var response: HTTPResponse
         do {
             response = try await next(request)
         } catch {
-            end(span, error.receivedResponse?.head, error)
+            end(error.receivedResponse?.head, error)
             throw error
         }
         let head = response.head
-        response.body = response.body.onEnd { [end] in end(span, head, $0) }
+        response.body = response.body.onEnd { end(head, $0) }
         return response
     }
 

@@ -7,11 +7,11 @@ struct TracingInterceptor: PlacedInterceptor {
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let trace = parent(of: request)?.child(span: identifier()) ?? newTrace()
         request.context.trace = trace
-        request.headerFields.remove(.traceparent)
-        request.headerFields.remove(.tracestate)
+        request.headers.remove(.traceparent)
+        request.headers.remove(.tracestate)
         if isTold(request) {
-            request.headerFields.append(.traceparent, trace.traceparent)
-            if let state = trace.tracestate { request.headerFields.append(.tracestate, state) }
+            request.headers.append(.traceparent, trace.traceparent)
+            if let state = trace.tracestate { request.headers.append(.tracestate, state) }
         }
         var response = try await next(request)
         // If several tracing interceptors are on the way, the innermost one's span was sent.
@@ -25,10 +25,10 @@ struct TracingInterceptor: PlacedInterceptor {
     }
 
     private func parent(of request: borrowing HTTPRequest) -> TraceContext? {
-        let parents = request.headerFields[values: .traceparent]
+        let parents = request.headers[values: .traceparent]
         guard !parents.isEmpty else { return request.context.trace }
         guard parents.count == 1 else { return nil }
-        return TraceContext(traceparent: parents[0], tracestate: request.headerFields[.tracestate])
+        return TraceContext(traceparent: parents[0], tracestate: request.headers[.tracestate])
     }
 
     private func newTrace() -> TraceContext {

@@ -7,7 +7,7 @@ struct TransactionIDInterceptor: PlacedInterceptor {
 
     @inline(__always)
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        if !request.headerFields.contains(name) { request.headerFields.append(name, generate()) }
+        if !request.headers.contains(name) { request.headers.append(name, generate()) }
         return try await next(request)
     }
 

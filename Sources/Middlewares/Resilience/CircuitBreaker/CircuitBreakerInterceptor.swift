@@ -53,7 +53,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///
     /// ```swift
     /// interceptors: [
-    ///     .retry(3),
+    ///     .retry(maxAttempts: 3),
     ///     .circuitBreaker(.consecutiveFailures(5), openFor: .seconds(30)) { origin, old, new in
     ///         print("\(origin): \(old) -> \(new)")            // https://api.example.com:443: closed -> open
     ///     },

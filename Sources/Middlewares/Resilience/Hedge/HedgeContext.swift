@@ -15,7 +15,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// ```swift
     /// interceptors: [
     ///     .cache(.memory()),
-    ///     .retry(3),
+    ///     .retry(maxAttempts: 3),
     ///     .hedge(after: .milliseconds(300), budget: RetryBudget(share: 0.05)),
     ///     .limitConcurrency(32, perHost: 6),
     ///     .timeout(.seconds(10), of: "one attempt"),

@@ -86,16 +86,16 @@ struct RetryInterceptor: PlacedInterceptor {
     }
 
     private func addKey(to request: inout HTTPRequest) {
-        guard let makeKey, !request.method.isIdempotent, !request.headerFields.contains(.idempotencyKey),
+        guard let makeKey, !request.method.isIdempotent, !request.headers.contains(.idempotencyKey),
             request.context.callShape.mayGetIdempotencyKey
         else { return }
-        request.headerFields.append(.idempotencyKey, makeKey())
+        request.headers.append(.idempotencyKey, makeKey())
     }
 
     var placement: [ChainRole] {
         let outcomes = policy.condition.knownOutcomes
         let isUsual = outcomes != nil && outcomes == OutcomeCondition.temporaryFailure.knownOutcomes
-        let settings = "\(policy.maxAttempts)" + (isUsual ? "" : ", when: …")
+        let settings = "maxAttempts: \(policy.maxAttempts)" + (isUsual ? "" : ", when: …")
         let attempts: ChainRole = .retries(upTo: policy.maxAttempts)
         let roles = [outcomes.map { .retries(on: $0) } ?? .retries, attempts, .waits, .set(settings)]
         return policy.condition.includesUnauthorized ? [.retriesUnauthorized] + roles : roles
@@ -109,11 +109,11 @@ extension Interceptor where Self == AnyInterceptor {
     /// interceptors: [
     ///     .timeout(.seconds(30)),                             // of all attempts, and the waits between them
     ///     .retryOnUnauthorized(tokens), .bearerAuth(tokens),
-    ///     .retry(3),
+    ///     .retry(maxAttempts: 3),
     ///     .timeout(.seconds(10)),                             // of one attempt
     /// ]
     /// ```
-    /// `.retry(3, when: .temporaryFailure || .status(409))` repeats further outcomes.
+    /// `.retry(maxAttempts: 3, when: .temporaryFailure || .status(409))` repeats further outcomes.
     ///
     /// ## Order
     /// - Inside interceptors whose result must stay the same for all attempts: transaction ID, token, deadline, cache.
@@ -134,7 +134,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// ```swift
     /// let user: User = try await api.get("/users/42")         // GET: by itself
     /// var request = HTTPRequest(method: .post, url: url, body: order)
-    /// request.headerFields[.idempotencyKey] = orderID         // POST: with a key that the server knows what to do with
+    /// request.headers[.idempotencyKey] = orderID         // POST: with a key that the server knows what to do with
     /// ```
     ///
     /// - Parameters:
@@ -157,4 +157,32 @@ extension Interceptor where Self == AnyInterceptor {
         if let condition { policy.condition = condition }
         return Self(RetryInterceptor(policy: policy, budget: budget, makeKey: idempotencyKey, time: time))
     }
+
+    /// Sends a request again, with the default backoff, if its outcome is worth another attempt: `.retry(maxAttempts: 5)`.
+    ///
+    /// - Parameters:
+    ///   - maxAttempts: the maximum number of attempts, including the first; 1 for no retry.
+    ///   - condition: the outcomes that are worth another attempt; by default temporary failures.
+    ///   - budget: a limit on the retries of many requests together; no limit by default.
+    ///   - time: measures the waits and supplies the jitter.
+    ///   - idempotencyKey: makes a key for each request that isn't idempotent and has no key; none by default.
+    public static func retry(
+        maxAttempts: Int,
+        when condition: OutcomeCondition? = nil,
+        budget: RetryBudget? = nil,
+        time: TimeSource = .system,
+        idempotencyKey: (@Sendable () -> String)? = nil
+    ) -> Self {
+        let policy = RetryPolicy.exponential(maxAttempts: maxAttempts)
+        return retry(policy, when: condition, budget: budget, time: time, idempotencyKey: idempotencyKey)
+    }
+
+    /// Unavailable: a number without a label could count the retries or the attempts.
+    @available(*, unavailable, message: "Write `.retry(maxAttempts: 3)`, which counts the first attempt too.")
+    public static func retry(
+        _ count: Int,
+        when condition: OutcomeCondition? = nil,
+        budget: RetryBudget? = nil,
+        time: TimeSource = .system
+    ) -> Self { retry(maxAttempts: count, when: condition, budget: budget, time: time) }
 }

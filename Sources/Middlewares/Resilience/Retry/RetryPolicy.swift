@@ -3,7 +3,7 @@ internal import Foundation
 /// The rules for retries.
 ///
 /// ```swift
-/// .retry(3)                                           // three attempts
+/// .retry(maxAttempts: 3)                              // three attempts
 /// .retry(.exponential(maxAttempts: 5, base: .seconds(1)))
 /// .retry(.constant(.seconds(1), maxAttempts: 5, condition: .status(409)))
 /// .retry(.custom(maxAttempts: 4) { attempt, _ in .seconds(attempt * attempt) })
@@ -93,7 +93,7 @@ public struct RetryPolicy: Sendable {
         if let response = answer.answered, shape.refusalMeansNothingKept {
             switch response.status.code {
             case 408, 421, 425, 429: return true
-            case 413, 503: return response.headerFields.contains(.retryAfter)
+            case 413, 503: return response.headers.contains(.retryAfter)
             default: return false
             }
         }
@@ -112,12 +112,6 @@ enum RetryDecision: Sendable, Hashable {
     case retry(after: Duration)
 }
 
-extension RetryPolicy: ExpressibleByIntegerLiteral {
-    /// Creates the policy of a number of attempts, including the first, with the usual backoff: `.retry(3)` is
-    /// `.retry(.exponential(maxAttempts: 3))`.
-    public init(integerLiteral maxAttempts: Int) { self = .exponential(maxAttempts: maxAttempts) }
-}
-
 extension RetryPolicy {
     /// A policy with exponential backoff and full jitter: a uniformly random wait up to a maximum, which is `base` after the first
     /// attempt and doubles after each further one, up to `cap`.
@@ -126,9 +120,9 @@ extension RetryPolicy {
     /// Backoff And Jitter, 2015).
     ///
     /// - Parameters:
-    ///   - maxAttempts: the maximum number of attempts, including the first.
-    ///   - base: the maximum wait after the first attempt.
-    ///   - cap: the upper limit of every wait.
+    ///   - maxAttempts: the maximum number of attempts, including the first; 3 by default.
+    ///   - base: the maximum wait after the first attempt; 0.2 s by default.
+    ///   - cap: the upper limit of every wait; 20 s by default.
     ///   - condition: the outcomes that are worth another attempt.
     public static func exponential(
         maxAttempts: Int = 3,

@@ -93,7 +93,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// ```swift
     /// interceptors: [
     ///     .timeout(.seconds(30), of: "the whole call"),       // with every attempt, and the waits between them
-    ///     .retry(3),
+    ///     .retry(maxAttempts: 3),
     ///     .timeout(.seconds(10), of: "one attempt"),
     /// ]
     /// ```

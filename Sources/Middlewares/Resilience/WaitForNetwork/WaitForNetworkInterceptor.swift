@@ -77,7 +77,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///     .timeout(.seconds(60), of: "the whole call"),
     ///     .retryOnUnauthorized(tokens), .bearerAuth(tokens),
     ///     .cache(.memory()),                                  // serves stored responses without a network
-    ///     .retry(3),
+    ///     .retry(maxAttempts: 3),
     ///     .waitForNetwork(upTo: .seconds(30)),                // before each attempt
     /// ]
     /// ```

@@ -42,7 +42,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///     .retryOnUnauthorized(tokens), .bearerAuth(tokens),
     ///     .coalesce(),                                        // sees who asks
     ///     .cache(.memory()),
-    ///     .retry(3),
+    ///     .retry(maxAttempts: 3),
     /// ]
     /// ```
     /// ## Order

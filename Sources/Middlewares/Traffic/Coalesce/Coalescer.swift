@@ -69,7 +69,7 @@ final class Coalescer: Sendable {
             if !place.isFirst {
                 response.context.isCoalesced = true
                 // A cookie may start a session, which belongs to a single caller.
-                response.headerFields.remove(.setCookie)
+                response.headers.remove(.setCookie)
                 if response.context.cookiesFromServer != nil { response.context.cookiesFromServer = [:] }
             }
             return response

@@ -35,7 +35,7 @@ struct ExchangeIdentity: Sendable, Hashable {
         else { return nil }
         // The fragment isn't sent (RFC 9110 §4.2.5).
         url = Array(request.url.absoluteString.utf8.prefix { $0 != UInt8(ascii: "#") })
-        fields = Self.fields(of: request.headerFields, ignoring: ignored)
+        fields = Self.fields(of: request.headers, ignoring: ignored)
         responseBody = request.context.responseBody
         timeouts = request.context.timeouts
         clientOrigin = request.context.clientOrigin

@@ -53,7 +53,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// interceptors: [
     ///     .retryOnUnauthorized(tokens), .bearerAuth(tokens),
     ///     .cache(.memory()),
-    ///     .retry(3),
+    ///     .retry(maxAttempts: 3),
     ///     .limitConcurrency(32, perHost: 6),                  // of what goes over the wire
     ///     .timeout(.seconds(10), of: "one attempt"),          // its time doesn't run while it waits
     /// ]

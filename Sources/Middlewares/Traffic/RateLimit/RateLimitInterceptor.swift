@@ -34,7 +34,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///
     /// ```swift
     /// interceptors: [
-    ///     .retry(3),
+    ///     .retry(maxAttempts: 3),
     ///     .rateLimit(100, per: .seconds(60), burst: 10, perHost: true),
     ///     .timeout(.seconds(10), of: "one attempt"),          // its time doesn't run while it waits
     /// ]

@@ -139,7 +139,7 @@ extension CacheStoreConformance {
             }
             for store in stores {
                 let entry = try await store.only(key)
-                let version = entry.response.headerFields["X-Version"] ?? ""
+                let version = entry.response.headers["X-Version"] ?? ""
                 let isWhole = try await store.bytes(entry) == CrashScript.body(version, 70_000)
                 try expect(isWhole, is: true, "Whether the body is that of its response")
             }

@@ -80,7 +80,7 @@ extension CacheStoreConformance.CrashBench {
     }
 
     private static func name(_ version: CacheStoreConformance.StoredVersion) -> String {
-        let number = version.response.headerFields["X-Version"] ?? "unknown"
+        let number = version.response.headers["X-Version"] ?? "unknown"
         guard version.body == CrashScript.body(number, version.body.count) else {
             return "a body of \(version.body.count) bytes that was never stored"
         }
@@ -235,7 +235,7 @@ struct CrashScript: Sendable {
     private mutating func update(_ version: String, to newVersion: String, _ key: CacheKey) async throws {
         let old = Self.response(version)
         var response = old
-        response.headerFields["X-Update"] = newVersion
+        response.headers["X-Update"] = newVersion
         for entry in try await bench.entries(key) where entry.response == old {
             try await bench.store.update(entry.id, of: key, to: response)
         }
@@ -246,16 +246,16 @@ struct CrashScript: Sendable {
     }
 
     private mutating func remove(_ version: String, _ key: CacheKey) async throws {
-        let ids = try await bench.entries(key).filter { $0.response.headerFields["X-Version"] == version }.map(\.id)
+        let ids = try await bench.entries(key).filter { $0.response.headers["X-Version"] == version }.map(\.id)
         try await bench.store.remove(ids, of: key)
-        content[key] = (content[key] ?? []).filter { $0.response.headerFields["X-Version"] != version }
+        content[key] = (content[key] ?? []).filter { $0.response.headers["X-Version"] != version }
         try note("remove(_:of:) of version \(version)")
     }
 
     static func response(_ version: String, variant: String = "") -> CachedResponse {
         CachedResponse(
             status: 200,
-            headerFields: [.cacheControl: "max-age=60", "X-Version": version],
+            headers: [.cacheControl: "max-age=60", "X-Version": version],
             selectingFields: [.accept: variant],
             responseTime: 1_767_225_600
         )

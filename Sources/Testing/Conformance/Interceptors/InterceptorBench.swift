@@ -150,7 +150,7 @@ extension InterceptorConformance.Bench {
         guard let url = URL(string: "\(scheme)://\(host)\(path)") else {
             throw RuleObservation("The check's path \(path) is wrong.")
         }
-        var request = HTTPRequest(method: method, url: url, headerFields: fields, body: body)
+        var request = HTTPRequest(method: method, url: url, headers: fields, body: body)
         request.context.responseBody = mode
         return request
     }

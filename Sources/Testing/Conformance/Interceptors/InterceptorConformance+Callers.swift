@@ -59,7 +59,7 @@ extension InterceptorConformance {
             for answer in RefusingAnswer.all {
                 let fresh = try bench.fresh { arrival, server in
                     var response = try answer.respond(arrival, server)
-                    response.headerFields[.setCookie] = "session=response-secret-9"
+                    response.headers[.setCookie] = "session=response-secret-9"
                     return response
                 }
                 let fields: HTTPFields = [.authorization: "Bearer request-secret-9"]
@@ -104,7 +104,7 @@ extension InterceptorConformance {
                 }
                 _ = try? await fresh.send(try fresh.request("/orders", .post, body: "an order"))
                 let arrivals = fresh.server.arrivals
-                let keys = Set(arrivals.map { $0.request.headerFields[.idempotencyKey] })
+                let keys = Set(arrivals.map { $0.request.headers[.idempotencyKey] })
                 let end = isLate ? "didn't answer for a time" : "lost its connection"
                 let kind = keys.contains(nil) ? "without a key" : "with \(keys.count) keys"
                 try expect(
@@ -174,7 +174,7 @@ extension InterceptorConformance {
 extension InterceptorConformance.Bench {
     /// Whether the URL or a field of a request has the credential, in plain text or in Base64.
     fileprivate func showsSecret(_ request: HTTPRequest) -> Bool {
-        let texts = [request.url.absoluteString] + request.headerFields.map(\.value)
+        let texts = [request.url.absoluteString] + request.headers.map(\.value)
         for text in texts {
             if text.contains(world.secret) { return true }
             let words = text.components(separatedBy: CharacterSet(charactersIn: " ,;="))

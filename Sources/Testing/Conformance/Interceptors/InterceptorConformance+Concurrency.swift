@@ -102,7 +102,7 @@ extension InterceptorConformance {
         Law("answersOfTwoUsersAreNeverCrossed", repair: "Use request.caller in each key.", seeds: 5) { bench in
             bench.server.answer { arrival, server in
                 // Known by the field, or by the context if an interceptor puts another credential into the field.
-                let field = arrival.request.headerFields[.authorization] ?? ""
+                let field = arrival.request.headers[.authorization] ?? ""
                 let user =
                     field.hasPrefix("Bearer user-") ? String(field.dropFirst(12)) : "\(arrival.request.context.mark)"
                 try await bench.world.clock.sleep(for: .milliseconds(20))
@@ -119,7 +119,7 @@ extension InterceptorConformance {
                 }
                 for (user, call) in calls {
                     guard let response = try? await call.outcome() else { continue }
-                    let other = response.headerFields["X-User"] ?? "\(user)"
+                    let other = response.headers["X-User"] ?? "\(user)"
                     try expect(other == "\(user)", "User \(user) got a response that was made for user \(other).")
                 }
             }
@@ -140,8 +140,8 @@ extension InterceptorConformance.Bench {
     ///
     /// An interceptor may change the URL by contract, or lose the context and break another rule by that.
     fileprivate func check(_ response: HTTPResponse, answers mark: Int, _ path: String) throws {
-        let answered = response.headerFields[ScriptedServer.markField].flatMap { Int($0) } ?? 0
-        let answeredPath = response.headerFields[ScriptedServer.pathField] ?? path
+        let answered = response.headers[ScriptedServer.markField].flatMap { Int($0) } ?? 0
+        let answeredPath = response.headers[ScriptedServer.pathField] ?? path
         let isOwnPath = roles.rewritesRequest || answeredPath.hasSuffix(path)
         try expect(
             isOwnPath && [0, mark].contains(answered),

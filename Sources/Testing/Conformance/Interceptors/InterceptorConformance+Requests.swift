@@ -20,7 +20,7 @@ extension InterceptorConformance {
                 let items = query.split(separator: "&")
                 try expect(items.contains("page=2"), "The query page=2 arrived as \(query).")
                 let sent = fields.map { "\($0.name.rawName): \($0.value)" }
-                let received = arrived.headerFields.map { "\($0.name.rawName): \($0.value)" }
+                let received = arrived.headers.map { "\($0.name.rawName): \($0.value)" }
                 let missing = sent.filter { !received.contains($0) }
                 try expect(missing.isEmpty, "The field \(missing.first ?? "") didn't arrive.")
                 let extra = received.filter { !sent.contains($0) }
@@ -62,10 +62,10 @@ extension InterceptorConformance {
             let response = try await bench.succeed(request)
             let names: Set<HTTPField.Name> = ["X-Many", "X-After", "X-Before"]
             if !bench.roles.rewritesRequest, let arrived = bench.server.arrivals.last?.request {
-                let values = arrived.headerFields.filter { names.contains($0.name) }.map(\.value)
+                let values = arrived.headers.filter { names.contains($0.name) }.map(\.value)
                 try expect(values == ["2", "a", "1", "b"], "Fields with the values 2, a, 1, b arrived as \(values).")
             }
-            let many = response.headerFields[values: "X-Many"]
+            let many = response.headers[values: "X-Many"]
             try expect(many == ["9", "3"], "Two fields of a response with the values 9, 3 came back as \(many).")
         },
         Law(
@@ -211,7 +211,7 @@ private enum Attempts {
             let laterContent = try? await later.body.collect(upTo: 1 << 20)
             if laterContent != content { return "was sent again with another content" }
             for name in Set(fields.map(\.name) + [.idempotencyKey])
-            where later.headerFields[values: name] != first.headerFields[values: name] {
+            where later.headers[values: name] != first.headers[values: name] {
                 return "was sent again with another field \(name)"
             }
         }

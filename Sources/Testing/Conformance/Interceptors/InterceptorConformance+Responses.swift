@@ -9,7 +9,7 @@ extension InterceptorConformance {
             let response = try await bench.succeed(request)
             try expect(response.status == 200, "A 200 came back as \(response.status).")
             if bench.roles.includes(.changesResponse) { return }
-            try expect(response.headerFields["X-A"] == "b", "A field of the response was gone.")
+            try expect(response.headers["X-A"] == "b", "A field of the response was gone.")
             // A role may let the interceptor change the URL that the server sees.
             let url = bench.server.arrivals.last?.request.url ?? request.url
             try expect(response.url == url, "The response's URL came back as \(response.url?.absoluteString ?? "nil").")
@@ -43,8 +43,8 @@ extension InterceptorConformance {
         },
         Law(
             "everyStatusComesBack",
-            repair: "Return the response, or declare .judges if the interceptor turns statuses into errors.",
-            for: { !$0.judges && !$0.includes(.resends) && !$0.includes(.breaksCircuit) }
+            repair: "Return the response, or declare .validates if the interceptor turns statuses into errors.",
+            for: { !$0.validates && !$0.includes(.resends) && !$0.includes(.breaksCircuit) }
         ) { bench in
             for status in [HTTPResponse.Status(integerLiteral: 204), 304, 307, 401, 404, 429, 503] {
                 bench.server.answer { arrival, server in server.usual(arrival.request, status) }
@@ -79,7 +79,7 @@ extension InterceptorConformance {
             for mode in [ResponseBodyMode.buffered, .streamed] {
                 let fresh = try bench.fresh()
                 let response = try await fresh.succeed(try fresh.request(mode: mode))
-                let (field, length) = (response.headerFields[.contentLength], response.body.length)
+                let (field, length) = (response.headers[.contentLength], response.body.length)
                 let count = try await Self.length(fresh, response)
                 if let field { try expect(field, is: "\(count)", "The Content-Length of a response") }
                 if let length { try expect(length, is: Int64(count), "The announced length of a response's body") }
@@ -89,12 +89,12 @@ extension InterceptorConformance {
             _ = try await bench.succeed(try bench.request("/upload", .put, fields: fields, body: HTTPBody(text)))
             guard let arrived = bench.server.arrivals.last?.request else { return }
             let count = try await arrived.body.collect(upTo: 1 << 24).count
-            guard let field = arrived.headerFields[.contentLength] else { return }
+            guard let field = arrived.headers[.contentLength] else { return }
             try expect(field, is: "\(count)", "The Content-Length of a request")
         },
         Law("aBufferedResponseStaysBuffered", repair: "Return a body of bytes, not a stream.") { bench in
             let response = try await bench.succeed(try bench.request())
-            try expect(response.body.bytes != nil, "A buffered response came back as \(response.body).")
+            try expect(response.body.data != nil, "A buffered response came back as \(response.body).")
         },
         Law(
             "theContentIsTheSameInAnyChunks",
@@ -194,8 +194,8 @@ private enum ChunkedExchange {
         let stream = chunking.map { ScriptedStream($0.chunks(of: sample.content), length: length) }
         fresh.server.answer { arrival, server in
             var response = server.usual(arrival.request, stream: stream)
-            response.headerFields[.contentType] = sample.type
-            response.headerFields[.contentLength] = String(sample.content.count)
+            response.headers[.contentType] = sample.type
+            response.headers[.contentLength] = String(sample.content.count)
             if stream == nil { response.body = HTTPBody(sample.content) }
             return response
         }
@@ -211,7 +211,7 @@ private enum ChunkedExchange {
         let arrived = Guarded<Result?>(nil)
         fresh.server.answer { arrival, server in
             let content = try await arrival.request.body.collect(upTo: 1 << 26)
-            let isCoded = arrival.request.headerFields.contains(.contentEncoding)
+            let isCoded = arrival.request.headers.contains(.contentEncoding)
             arrived.change { $0 = $0 ?? (isCoded ? .coded : .content(content)) }
             return server.usual(arrival.request)
         }

@@ -116,5 +116,5 @@ extension Placement {
     /// Whether a call may be refused or wait for other calls.
     var limits: Bool { includes(.limits) || includes(.waits) || includes(.supersedes) }
     /// Whether a response may become an error.
-    var judges: Bool { includes(.judges) || includes(.changesResponse) || includes(.buffers) }
+    var validates: Bool { includes(.validates) || includes(.changesResponse) || includes(.buffers) }
 }

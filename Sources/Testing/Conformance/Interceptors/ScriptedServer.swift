@@ -98,7 +98,7 @@ final class ScriptedServer: Transport {
             Self.markField: String(request.context.mark), Self.pathField: request.url.path,
         ]
         for field in fields { all.append(field) }
-        var response = HTTPResponse(status: status, headerFields: all, body: HTTPBody(content), url: request.url)
+        var response = HTTPResponse(status: status, headers: all, body: HTTPBody(content), url: request.url)
         response.context.mark = request.context.mark
         if stream != nil || request.context.responseBody == .streamed {
             let stream = stream ?? ScriptedStream(content, in: 3)

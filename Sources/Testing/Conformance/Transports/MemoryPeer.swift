@@ -29,7 +29,7 @@ struct MemoryPeer: Sendable {
             path: path,
             query: query,
             version: "1.1",
-            headerFields: request.headerFields
+            headers: request.headers
         )
         received.body = try await request.body.collect(upTo: 64 << 20)
         received.bodyLength = received.body.count
@@ -38,7 +38,7 @@ struct MemoryPeer: Sendable {
 
     /// The response of an answer. A stream that its reader leaves counts as a connection closed by the client.
     private func response(_ answer: StubAnswer) async throws -> HTTPResponse {
-        var response = HTTPResponse(status: answer.status, headerFields: answer.headerFields)
+        var response = HTTPResponse(status: answer.status, headers: answer.headers)
         switch answer.content {
         case .never where answer.onConnection == nil:
             let (silence, end) = AsyncStream.makeStream(of: Never.self)
@@ -47,8 +47,8 @@ struct MemoryPeer: Sendable {
             core.state.change { $0.closedByPeer += 1 }
             throw CancellationError()
         case .body(let body):
-            if let length = body.length { response.headerFields.addMissing([.contentLength: String(length)]) }
-            if body.bytes == nil {
+            if let length = body.length { response.headers.addMissing([.contentLength: String(length)]) }
+            if body.data == nil {
                 response.body = .oneShot(body, length: body.length)
                     .onEnd { [core] _ in core.state.change { $0.closedByPeer += 1 } }
             } else {

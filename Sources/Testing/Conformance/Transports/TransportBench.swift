@@ -45,7 +45,7 @@ extension TransportConformance.Bench {
         guard let url = URL(string: server.url.absoluteString + path) else {
             throw RuleObservation("The check's path \(path) is wrong.")
         }
-        var request = HTTPRequest(method: method, url: url, headerFields: fields, body: body)
+        var request = HTTPRequest(method: method, url: url, headers: fields, body: body)
         request.context.responseBody = mode
         request.context.timeouts = timeouts
         return request

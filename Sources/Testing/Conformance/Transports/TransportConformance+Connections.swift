@@ -9,7 +9,7 @@ extension TransportConformance {
                 bench.server.enqueue(.status(status, headers: [.location: "/next"], body: "moved"))
                 let response = try await bench.send(try bench.request("/old"))
                 try expect(response.status, is: status, "The status")
-                try expect(response.headerFields[.location], is: "/next", "Location")
+                try expect(response.headers[.location], is: "/next", "Location")
             }
             try expect(bench.server.requests.allSatisfy { $0.path == "/old" }, "The transport followed a redirect.")
         },
@@ -30,7 +30,7 @@ extension TransportConformance {
             _ = try await bench.send(try bench.request())
             _ = try await bench.send(try bench.request())
             let received = try await bench.received(atLeast: 2)
-            try expect(!received.contains { $0.headerFields.contains(.cookie) }, "The transport sent a cookie back.")
+            try expect(!received.contains { $0.headers.contains(.cookie) }, "The transport sent a cookie back.")
         },
         Law("nothingIsCached", repair: "Turn off the cache of the HTTP library.") { bench in
             bench.server.on(.get, "/", .status(200, headers: [.cacheControl: "max-age=3600", .eTag: "\"a\""]))

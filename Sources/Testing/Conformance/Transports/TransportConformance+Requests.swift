@@ -11,10 +11,10 @@ extension TransportConformance {
             let received = try await bench.firstReceived()
             try expect(received.method, is: .post, "The method")
             try expect(received.target, is: "/a%20b?x=1&y=%2B", "The target")
-            try expect(received.headerFields[.contentType], is: "text/x", "Content-Type")
+            try expect(received.headers[.contentType], is: "text/x", "Content-Type")
             try expect(received.text, is: "hello", "The request's content")
             try expect(response.status, is: 201, "The status")
-            try expect(response.headerFields["x-answer"], is: "42", "The response's field X-Answer")
+            try expect(response.headers["x-answer"], is: "42", "The response's field X-Answer")
             try expect(response.url, is: request.url, "HTTPResponse.url")
             try expect(try await bench.text(response), is: "made", "The response's content")
         },
@@ -86,7 +86,7 @@ extension TransportConformance {
                     let received = bench.server.requests.last
                     try expect(received?.method, is: method, "The method of a request with \(body)")
                     try expect(received?.body, is: Data(), "The content of \(method)")
-                    try expect(received?.headerFields[.transferEncoding], is: nil, "Transfer-Encoding of \(method)")
+                    try expect(received?.headers[.transferEncoding], is: nil, "Transfer-Encoding of \(method)")
                 }
             }
         },

@@ -26,8 +26,8 @@ extension TransportConformance {
         Law("headHasFieldsButNoContent", repair: "Read no content after HEAD, and expect none.") { bench in
             bench.server.enqueue(.status(200, headers: ["X-A": "b"], body: "1234567"))
             let response = try await bench.send(try bench.request("/", .head))
-            try expect(response.headerFields["X-A"], is: "b", "The field X-A")
-            try expect(response.headerFields[.contentLength], is: "7", "Content-Length")
+            try expect(response.headers["X-A"], is: "b", "The field X-A")
+            try expect(response.headers[.contentLength], is: "7", "Content-Length")
             try expect(try await bench.text(response), is: "", "The content")
         },
         Law(
@@ -42,14 +42,14 @@ extension TransportConformance {
             )
             let response = try await bench.send(try bench.request())
             try expect(response.status, is: 200, "The status")
-            try expect(response.headerFields["X-A"], is: "final", "The field X-A")
-            try expect(!response.headerFields.contains(.link), "The final response has a field of an interim response.")
+            try expect(response.headers["X-A"], is: "final", "The field X-A")
+            try expect(!response.headers.contains(.link), "The final response has a field of an interim response.")
         },
         Law("trailersAreNotTakenForFields", repair: "Keep trailer fields apart.", for: [.connections]) { bench in
             bench.server.enqueue(.stream([Data("ok".utf8)], trailers: ["X-Trailer": "1"], headers: ["X-A": "b"]))
             let response = try await bench.send(try bench.request(), expecting: "ok")
-            try expect(response.headerFields["X-A"], is: "b", "The field X-A")
-            try expect(response.headerFields["X-Trailer"], is: nil, "The trailer among the fields")
+            try expect(response.headers["X-A"], is: "b", "The field X-A")
+            try expect(response.headers["X-Trailer"], is: nil, "The trailer among the fields")
         },
         Law("repeatedFieldsStayApart", repair: "Never go through a dictionary.", for: [.repeatedFields]) { bench in
             let sent: HTTPFields = ["X-Many": "1", "X-Other": "x", "X-Many": "2"]
@@ -58,11 +58,11 @@ extension TransportConformance {
             )
             let response = try await bench.send(try bench.request(fields: sent))
             let received = try await bench.firstReceived()
-            try expect(received.headerFields[values: "X-Many"], is: ["1", "2"], "X-Many at the server")
-            try expect(response.headerFields[values: "X-Many"], is: ["1", "2"], "X-Many of the response")
-            try expect(response.headerFields[values: .setCookie], is: ["a=1", "b=2"], "Set-Cookie")
+            try expect(received.headers[values: "X-Many"], is: ["1", "2"], "X-Many at the server")
+            try expect(response.headers[values: "X-Many"], is: ["1", "2"], "X-Many of the response")
+            try expect(response.headers[values: .setCookie], is: ["a=1", "b=2"], "Set-Cookie")
             try expect(
-                received.headerFields.contains { $0.name.rawName == "X-Other" },
+                received.headers.contains { $0.name.rawName == "X-Other" },
                 "The spelling of a field's name changed."
             )
         },
@@ -80,15 +80,15 @@ extension TransportConformance {
         ) { bench in
             bench.server.on(.get, "/ask", .status(200))
             _ = try await bench.send(try bench.request("/ask"))
-            let asked = try await bench.firstReceived().headerFields[.acceptEncoding] ?? ""
+            let asked = try await bench.firstReceived().headers[.acceptEncoding] ?? ""
             for (coding, bytes) in codings where asked.contains(coding) {
                 try await bench.inEachMode { mode in
                     bench.server.enqueue(.status(200, headers: [.contentEncoding: coding, "X-A": "b"], body: bytes))
                     let response = try await bench.send(try bench.request(mode: mode))
                     try expect(try await bench.text(response), is: "hello hello hello", "The content in \(coding)")
-                    try expect(response.headerFields[.contentEncoding], is: nil, "Content-Encoding")
-                    try expect(response.headerFields[.contentLength], is: nil, "Content-Length")
-                    try expect(response.headerFields["X-A"], is: "b", "The field X-A")
+                    try expect(response.headers[.contentEncoding], is: nil, "Content-Encoding")
+                    try expect(response.headers[.contentLength], is: nil, "Content-Length")
+                    try expect(response.headers["X-A"], is: "b", "The field X-A")
                 }
             }
         },
@@ -96,7 +96,7 @@ extension TransportConformance {
             bench.server.on(.get, "/", .status(206, headers: [.contentRange: "bytes 1-2/9"], body: "ar"))
             let fields: HTTPFields = [.range: "bytes=1-2"]
             try await bench.send(try bench.request(fields: fields), expecting: "ar")
-            let asked = try await bench.firstReceived().headerFields
+            let asked = try await bench.firstReceived().headers
             try expect(asked[.acceptEncoding], is: "identity", "Accept-Encoding")
             try expect(asked[.range], is: "bytes=1-2", "Range")
         },
@@ -124,8 +124,8 @@ extension TransportConformance {
                     let response = try await bench.send(try bench.request("/", method, mode: limited))
                     try expect(response.body.length, is: 0, "The length of the content")
                     try expect(try await bench.text(response), is: "", "The content")
-                    try expect(response.headerFields[.contentLength], is: "5000", "Content-Length")
-                    try expect(response.headerFields[.contentEncoding], is: "gzip", "Content-Encoding")
+                    try expect(response.headers[.contentLength], is: "5000", "Content-Length")
+                    try expect(response.headers[.contentEncoding], is: "gzip", "Content-Encoding")
                 }
             }
         },
@@ -189,7 +189,7 @@ extension TransportConformance {
             let response = try await bench.send(try bench.request(), expecting: "ok")
             try expect(trailers(of: response), is: ["X-A": "1"], "The trailers")
             for name in [HTTPField.Name.setCookie, .contentType, .contentLength] {
-                try expect(response.headerFields[name], is: nil, "The field \(name)")
+                try expect(response.headers[name], is: nil, "The field \(name)")
             }
         },
         Law(
@@ -207,7 +207,7 @@ extension TransportConformance {
                 let told = Guarded<[String]>([])
                 var request = try bench.request(mode: mode)
                 request.context.interim = { head in
-                    let link = head.headerFields[.link].map { " \($0)" } ?? ""
+                    let link = head.headers[.link].map { " \($0)" } ?? ""
                     told.change { $0.append("\(head.status.code)\(link)") }
                 }
                 let response = try await bench.send(request)

@@ -23,7 +23,7 @@ internal import Synchronization
 /// The list's pins then apply **beside** the built-in pins until the list expires, and the failed call is sent again: nothing
 /// of it had been sent. The call's overall time limit covers the fetch too. The list and the signature each have 30 seconds to
 /// arrive, with at most 15 seconds of silence. The article *Signed pin lists*, in the documentation of
-/// `Middlewares`, describes the format; `Scripts/sign-pins` creates keys and signs lists.
+/// `InterceptorsMiddlewares`, describes the format; `Scripts/sign-pins` creates keys and signs lists.
 ///
 /// Fetch the list over a transport that doesn't depend on it, such as one with the system's trust. Don't host the list on the
 /// pinned host, which may be unreachable just when the list is needed.
@@ -195,7 +195,7 @@ extension SignedPins {
 
     private func get(_ url: URL) async throws -> Data {
         var request = HTTPRequest(url: url)
-        request.headerFields[.cacheControl] = "no-cache"
+        request.headers[.cacheControl] = "no-cache"
         request.context.responseBody = .buffered(upTo: PinList.sizeLimit)
         request.context.timeouts = Self.timeouts
         let status: HTTPResponse.Status

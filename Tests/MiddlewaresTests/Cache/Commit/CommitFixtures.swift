@@ -23,7 +23,7 @@ final class VersionedOrigin: Transport {
         let body = request.context.responseBody.bufferLimit == nil ? HTTPBody(chunks: chunks) : HTTPBody(chunks[0])
         return HTTPResponse(
             status: 200,
-            headerFields: [.cacheControl: "max-age=3600"],
+            headers: [.cacheControl: "max-age=3600"],
             body: body,
             url: request.url
         )

@@ -178,11 +178,11 @@ extension AdjustableStore {
         lastID += 1
         let id = lastID
         var response = draft.response
-        if fault == .committedEntryIsReturnedAsItWasWritten, let cookie = response.headerFields[.setCookie] {
-            response.headerFields[.setCookie] = cookie
+        if fault == .committedEntryIsReturnedAsItWasWritten, let cookie = response.headers[.setCookie] {
+            response.headers[.setCookie] = cookie
         }
         removeReplaced(draft)
-        if fault == .replacingIsSeenAsOneStep, response.headerFields.contains("X-Version") {
+        if fault == .replacingIsSeenAsOneStep, response.headers.contains("X-Version") {
             await Task.yield()
             removeReplaced(draft)
         }
@@ -200,7 +200,7 @@ extension AdjustableStore {
 
     func update(_ entry: CacheEntry.ID, of key: CacheKey, to response: CachedResponse) async {
         var entry = entry
-        if fault == .updateOfAReplacedEntryChangesNothing, response.headerFields.isEmpty {
+        if fault == .updateOfAReplacedEntryChangesNothing, response.headers.isEmpty {
             entry = stored[key]?.first?.id ?? entry
         }
         guard let index = stored[key]?.firstIndex(where: { $0.id == entry }) else { return }

@@ -33,14 +33,14 @@ import Testing
             let part = try await entry.body(Int64(from)..<Int64(to)).collect(upTo: 1 << 30)
             #expect(part == body[from..<to])
             let inMemory = try await entry.collected(Int64(from)..<Int64(to), upTo: count)
-            #expect(inMemory.bytes == body[from..<to])
+            #expect(inMemory.data == body[from..<to])
         }
     }
 
     @Test func everyPartOfAResponseIsGivenBack() async throws {
         let response = CachedResponse(
             status: try #require(HTTPResponse.Status(code: 299, reasonPhrase: "Odd")),
-            headerFields: ["Set-Cookie": "a", "set-cookie": "b", "X-Empty": "", "X-Text": "é\u{1F600}"],
+            headers: ["Set-Cookie": "a", "set-cookie": "b", "X-Empty": "", "X-Text": "é\u{1F600}"],
             selectingFields: ["Accept": "x"],
             initialAge: 7,
             responseTime: -5,
@@ -50,7 +50,7 @@ import Testing
         try await writer.commit()
         let read = try #require(try await store.entries(for: try diskKey("a")).first).response
         #expect(read == response && read.status.reasonPhrase == "Odd")
-        #expect(read.headerFields.map(\.name.rawName) == ["Set-Cookie", "set-cookie", "X-Empty", "X-Text"])
+        #expect(read.headers.map(\.name.rawName) == ["Set-Cookie", "set-cookie", "X-Empty", "X-Text"])
     }
 
     @Test func variantsOfAKeyAreKeptSideBySide() async throws {
@@ -59,12 +59,12 @@ import Testing
             try await store.put(bytes(number * 20_000), key, ["N": "\(number)"], selecting: ["N": "\(number)"])
         }
         let entries = try await store.entries(for: key)
-        #expect(entries.map { $0.response.headerFields["N"] } == (4..<20).map { "\($0)" }, "the 16 youngest")
+        #expect(entries.map { $0.response.headers["N"] } == (4..<20).map { "\($0)" }, "the 16 youngest")
         for (entry, number) in zip(entries, 4...) {
             #expect(try await entry.body().collect(upTo: 1 << 20) == bytes(number * 20_000))
         }
         try await store.put(bytes(5), key, ["N": "new"], selecting: ["N": "7"])
-        #expect(try await store.entries(for: key).filter { $0.response.headerFields["N"] == "7" }.isEmpty)
+        #expect(try await store.entries(for: key).filter { $0.response.headers["N"] == "7" }.isEmpty)
         try await store.remove([entries[0].id, entries[19 - 4].id], of: key)
         #expect(try await store.entries(for: key).count == 14)
         #expect(try await store.usage().bytes == Int64(directory.byteCount()))
@@ -79,7 +79,7 @@ import Testing
         try await store.put(bytes(count), key)
         let entry = try #require(try await store.entries(for: key).first)
         var response = entry.response
-        response.headerFields["X"] = "new"
+        response.headers["X"] = "new"
         try await store.update(entry.id, of: key, to: response)
         try await store.update(entry.id &+ 1, of: key, to: entry.response)
         let new = try #require(try await store.entries(for: key).first)
@@ -94,7 +94,7 @@ import Testing
         for count in [10, 200_000] {
             let store = store
             let writer = try await store.write(
-                CachedResponse(status: 200, headerFields: [:], responseTime: 0),
+                CachedResponse(status: 200, headers: [:], responseTime: 0),
                 for: try diskKey("a"),
                 replacing: [],
                 length: nil
@@ -119,7 +119,7 @@ import Testing
 
     @Test func whatIsBeingStoredWhileTheStoreIsClearedIsNotKept() async throws {
         for store in [store as any CacheStore, MemoryCacheStore()] {
-            let response = CachedResponse(status: 200, headerFields: [:], responseTime: 0)
+            let response = CachedResponse(status: 200, headers: [:], responseTime: 0)
             let generation = try await store.snapshot(of: try diskKey("a")).generation
             let writer = try await store.write(response, for: try diskKey("a"), replacing: [], length: nil)
             try await store.removeAll(partition: "somebody")
@@ -146,7 +146,7 @@ import Testing
             }
         }
         for await _ in began { break }
-        let response = CachedResponse(status: 200, headerFields: [:], responseTime: 2)
+        let response = CachedResponse(status: 200, headers: [:], responseTime: 2)
         if let shard {
             let locked = LockedShard(shard: name.shard, files: shard, directory: root)
             let content = DiskRecord.Variant.Content.inline(Array("new".utf8)[...])
@@ -237,7 +237,7 @@ import Testing
 
     @Test func aBodyBeyondTheLimitOfAnEntryIsRefused() async throws {
         let store = DiskCacheStore(at: directory.url, entryByteLimit: 100_000)
-        let response = CachedResponse(status: 200, headerFields: [:], responseTime: 0)
+        let response = CachedResponse(status: 200, headers: [:], responseTime: 0)
         await #expect(throws: CacheStoreError.self) {
             _ = try await store.write(response, for: try diskKey("a"), replacing: [], length: 100_001)
         }

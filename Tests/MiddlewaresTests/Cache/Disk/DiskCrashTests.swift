@@ -20,7 +20,7 @@ import Glibc
         var count = 0
         for number in 0..<40 {
             for entry in try await store.entries(for: try diskKey("\(number)")) {
-                let version = try #require(entry.response.headerFields["X-Version"].flatMap { UInt64($0) })
+                let version = try #require(entry.response.headers["X-Version"].flatMap { UInt64($0) })
                 #expect(try await entry.body().collect(upTo: 1 << 20) == CacheFill.body(number, version))
                 count += 1
             }

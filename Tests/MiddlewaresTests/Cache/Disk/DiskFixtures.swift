@@ -48,7 +48,7 @@ func diskKey(_ name: String, partition: String = "p") throws -> CacheKey {
 extension CacheStore {
     /// Stores a body.
     func put(_ body: Data, _ key: CacheKey, _ fields: HTTPFields = [:], selecting: HTTPFields = [:]) async throws {
-        let response = CachedResponse(status: 200, headerFields: fields, selectingFields: selecting, responseTime: 1)
+        let response = CachedResponse(status: 200, headers: fields, selectingFields: selecting, responseTime: 1)
         let writer = try await write(response, for: key, replacing: [], length: nil)
         try await writer.append(body)
         try await writer.commit()

@@ -140,7 +140,7 @@ import Glibc
 
     @Test func aBodyOnItsWayHoldsNoLock() async throws {
         let store = DiskCacheStore(at: directory.url)
-        let response = CachedResponse(status: 200, headerFields: [:], responseTime: 1)
+        let response = CachedResponse(status: 200, headers: [:], responseTime: 1)
         let writer = try await store.write(response, for: try diskKey("a"), replacing: [], length: nil)
         try await writer.append(long)
         let path = try #require(directory.files().first { $0.hasPrefix("incoming/") })
@@ -157,7 +157,7 @@ import Glibc
         let store = DiskCacheStore(at: directory.url)
         let key = try diskKey("a")
         try await store.put(Data("old".utf8), key)
-        let response = CachedResponse(status: 200, headerFields: [:], responseTime: 1)
+        let response = CachedResponse(status: 200, headers: [:], responseTime: 1)
         let writer = try await store.write(response, for: key, replacing: [], length: nil)
         try await writer.append(long)
         unlink(directory.path(try #require(directory.files().first { $0.hasPrefix("incoming/") })))
@@ -249,7 +249,7 @@ import Glibc
                 _ = try? await world.store.update(
                     1,
                     of: try diskKey("x"),
-                    to: CachedResponse(status: 200, headerFields: [:], responseTime: 1)
+                    to: CachedResponse(status: 200, headers: [:], responseTime: 1)
                 )
                 if let descriptor = taken.popLast() { close(descriptor) }
             }

@@ -7,7 +7,7 @@ import Testing
 /// Bodies that are still being received.
 @Suite(.againstHanging) struct DiskIncomingTests {
     private let directory = TemporaryDirectory()
-    private let response = CachedResponse(status: 200, headerFields: [:], responseTime: 1)
+    private let response = CachedResponse(status: 200, headers: [:], responseTime: 1)
     private let limit: Int64 = 4 << 20
 
     private func begin(_ store: DiskCacheStore, _ name: String) async throws -> any CacheWriter {

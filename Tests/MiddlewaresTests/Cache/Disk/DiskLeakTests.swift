@@ -32,7 +32,7 @@ import Testing
             let chain = InterceptorChain(
                 [.cache(.disk(at: directory.url))],
                 transport: Recorder { _ in
-                    HTTPResponse(status: 200, headerFields: [.cacheControl: "max-age=60"], body: .oneShot(LongChunks()))
+                    HTTPResponse(status: 200, headers: [.cacheControl: "max-age=60"], body: .oneShot(LongChunks()))
                 }
             )
             var request = HTTPRequest(url: try url("https://a.example/long"))
@@ -149,7 +149,7 @@ enum DiskCrowd {
     }
 
     private static func check(_ entry: CacheEntry, _ number: Int) async throws {
-        let version = entry.response.headerFields["X-Version"].flatMap { UInt64($0) }
+        let version = entry.response.headers["X-Version"].flatMap { UInt64($0) }
         do {
             let body = try await entry.body().collect(upTo: 1 << 20)
             #expect(version.map { CacheFill.body(number, $0) } == body)

@@ -73,7 +73,7 @@ import Glibc
         let key = try diskKey("a")
         try await store.put(Data("old".utf8), key)
         let generation = try await store.snapshot(of: key).generation
-        let response = CachedResponse(status: 200, headerFields: [:], responseTime: 0)
+        let response = CachedResponse(status: 200, headers: [:], responseTime: 0)
         let writer = try await store.write(response, for: key, replacing: [], length: nil)
         var held: OpenedFile? = try lock(DiskName(key))
         await #expect(throws: CacheStoreError.self) { try await store.removeAll(of: key) }

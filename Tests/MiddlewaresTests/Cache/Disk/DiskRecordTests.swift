@@ -30,7 +30,7 @@ import Testing
     }
 
     private func record() throws -> DiskRecord {
-        let response = CachedResponse(status: 200, headerFields: ["A": "1", "B": "2"], responseTime: 3)
+        let response = CachedResponse(status: 200, headers: ["A": "1", "B": "2"], responseTime: 3)
         return DiskRecord(
             key: try diskKey("a"),
             variants: [
@@ -71,7 +71,7 @@ import Testing
             guard let record = try? DiskRecord(bytes) else { continue }
             #expect(record.variants.count <= CacheKey.variantLimit)
             for variant in record.variants {
-                #expect(variant.response.headerFields.count <= bytes.count)
+                #expect(variant.response.headers.count <= bytes.count)
                 _ = try? variant.body()
             }
         }

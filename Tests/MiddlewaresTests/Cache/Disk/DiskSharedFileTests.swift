@@ -8,7 +8,7 @@ import Testing
 /// A cleaner removes single files that the stores over a directory share, while a store holds them open.
 @Suite(.againstHanging) struct DiskSharedFileTests {
     private let directory = TemporaryDirectory()
-    private let response = CachedResponse(status: 200, headerFields: [:], responseTime: 0)
+    private let response = CachedResponse(status: 200, headers: [:], responseTime: 0)
 
     private func remove(_ file: String) throws { try FileManager.default.removeItem(atPath: directory.path(file)) }
 

@@ -113,7 +113,7 @@ struct Scenario: Sendable, CustomTestStringConvertible {
             let asked = world.stub.requests.dropFirst(before)
             if case .silent = step.server { #expect(asked.isEmpty, place) } else { #expect(asked.count == 1, place) }
             for (field, value) in step.sent {
-                #expect(asked.first?.headerFields[HTTPField.Name(stringLiteral: field)] ?? "" == value, place)
+                #expect(asked.first?.headers[HTTPField.Name(stringLiteral: field)] ?? "" == value, place)
             }
         }
     }
@@ -123,7 +123,7 @@ struct Scenario: Sendable, CustomTestStringConvertible {
             let response = try await world.chain.send(request)
             let body = String(decoding: try await response.body.collect(upTo: 1 << 20), as: UTF8.self)
             let result = response.context.cacheOutcome?.result.description ?? "none"
-            return ("\(response.status.code) \(result) \(body)", response.headerFields)
+            return ("\(response.status.code) \(result) \(body)", response.headers)
         } catch {
             return ((error as? TransportError).map { "\($0.code)" } ?? "\(error)", [:])
         }

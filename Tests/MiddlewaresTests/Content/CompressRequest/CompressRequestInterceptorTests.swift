@@ -14,7 +14,7 @@ import Testing
         by interceptor: AnyInterceptor = .compressRequest()
     ) async throws -> HTTPRequest {
         let recorder = Recorder()
-        let request = HTTPRequest(method: .post, url: try url("https://e.com/"), headerFields: fields, body: body)
+        let request = HTTPRequest(method: .post, url: try url("https://e.com/"), headers: fields, body: body)
         _ = try await InterceptorChain([interceptor], transport: recorder).send(request)
         return try #require(recorder.requests.first)
     }
@@ -32,15 +32,15 @@ import Testing
     }
 
     private func isUntouched(_ request: HTTPRequest) -> Bool {
-        request.headerFields[.contentEncoding] != "gzip"
+        request.headers[.contentEncoding] != "gzip"
     }
 
     @Test func contentInMemoryIsCompressedOnceAndHasItsNewLength() async throws {
         let request = try await sent(HTTPBody(Self.text), [.contentLength: "\(Self.text.utf8.count)"])
-        #expect(request.headerFields == [.contentEncoding: "gzip"])
+        #expect(request.headers == [.contentEncoding: "gzip"])
         let length = try #require(request.body.length)
         #expect(length < Int64(Self.text.utf8.count) / 10)
-        #expect(request.body.isRestartable && request.body.bytes != nil)
+        #expect(request.body.isRestartable && request.body.data != nil)
         #expect(try await decompressed(request.body) == Data(Self.text.utf8))
         try request.validate()
     }
@@ -64,8 +64,8 @@ import Testing
         let noise = Data((0..<4_096).map { _ in UInt8.random(in: 0...255, using: &generator) })
         let request = try await sent(HTTPBody(noise), [.contentLength: "4096"])
         #expect(isUntouched(request))
-        #expect(request.headerFields[.contentLength] == "4096")
-        #expect(request.body.bytes == noise)
+        #expect(request.headers[.contentLength] == "4096")
+        #expect(request.body.data == noise)
     }
 
     @Test(
@@ -77,8 +77,8 @@ import Testing
     )
     func whatIsEncodedOrVouchedForStaysAsItIs(fields: HTTPFields) async throws {
         let request = try await sent(HTTPBody(Self.text), fields)
-        #expect(request.headerFields == fields)
-        #expect(request.body.bytes == Data(Self.text.utf8))
+        #expect(request.headers == fields)
+        #expect(request.body.data == Data(Self.text.utf8))
     }
 
     @Test(arguments: ["application/json", "image/svg+xml", "text/plain; charset=utf-8", "image/bmp"])
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func onlyChosenRequestsAreCompressed() async throws {
-        let interceptor = AnyInterceptor.compressRequest { $0.headerFields.contains("X-Big") }
+        let interceptor = AnyInterceptor.compressRequest { $0.headers.contains("X-Big") }
         #expect(isUntouched(try await sent(HTTPBody(Self.text), by: interceptor)))
         #expect(!isUntouched(try await sent(HTTPBody(Self.text), ["X-Big": "1"], by: interceptor)))
     }
@@ -99,7 +99,7 @@ import Testing
             return Chunks([Self.text])
         }
         let request = try await sent(body, [.contentLength: "\(Self.text.utf8.count)"])
-        #expect(request.headerFields == [.contentEncoding: "gzip"])
+        #expect(request.headers == [.contentEncoding: "gzip"])
         #expect(request.body.isRestartable && request.body.length == nil)
         #expect(reads.value == 0)
         let first = try await request.body.collect(upTo: 1 << 20)
@@ -177,7 +177,7 @@ import Testing
             let response = try await client.send(HTTPRequest(method: .post, url: try url("/x"), body: body))
             #expect(response.status == 204)
         }
-        #expect(server.requests.map { $0.headerFields[.contentEncoding] } == ["gzip", "gzip"])
+        #expect(server.requests.map { $0.headers[.contentEncoding] } == ["gzip", "gzip"])
         #expect(try await decompressed(HTTPBody(server.requests[0].body)) == Data(Self.text.utf8))
         #expect(try await decompressed(HTTPBody(server.requests[1].body)) == Data((Self.text + Self.text).utf8))
     }

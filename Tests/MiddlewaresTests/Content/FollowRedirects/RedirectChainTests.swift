@@ -12,7 +12,7 @@ struct RedirectChainTests {
         let client = Client(baseURL: try url("https://h"), transport: site)
         #expect(client.chain.names == "followRedirects → Recorder")
         #expect(try await client.get("/a", as: Data.self) == Data("https://h/b".utf8))
-        #expect(site.requests.allSatisfy { $0.headerFields.isEmpty })
+        #expect(site.requests.allSatisfy { $0.headers.isEmpty })
     }
 
     @Test func arrayOfInterceptorsIsTakenLiterally() async throws {
@@ -34,7 +34,7 @@ struct RedirectChainTests {
             transport: site
         )
         _ = try await client.send(HTTPRequest(method: .post, url: url("https://api.example/a"), body: "x"))
-        #expect(site.requests.map { $0.headerFields[.authorization] } == ["Bearer hunter2", nil, "Bearer hunter2"])
+        #expect(site.requests.map { $0.headers[.authorization] } == ["Bearer hunter2", nil, "Bearer hunter2"])
     }
 
     @Test func bearerTokenAddedOutsideIsDroppedAtTheOriginsBorder() async throws {
@@ -46,7 +46,7 @@ struct RedirectChainTests {
             transport: site
         )
         _ = try await client.send(HTTPRequest(url: url("https://api.example/a")))
-        #expect(site.requests.map { $0.headerFields[.authorization] } == ["Bearer hunter2", nil])
+        #expect(site.requests.map { $0.headers[.authorization] } == ["Bearer hunter2", nil])
     }
 
     @Test func unauthorizedFromAnotherOriginCausesNoRefresh() async throws {
@@ -71,7 +71,7 @@ struct RedirectChainTests {
     func unauthorizedAfterARedirectedPostIsTheAnswerAndThePostIsNotSentAgain(isPassword: Bool) async throws {
         let server = Recorder { request in
             var response = request.method == .post ? redirect(303, "/page") : HTTPResponse(status: 401)
-            if request.method == .get { response.headerFields[.wwwAuthenticate] = "Basic realm=r" }
+            if request.method == .get { response.headers[.wwwAuthenticate] = "Basic realm=r" }
             response.url = request.url
             return response
         }
@@ -107,7 +107,7 @@ struct RedirectChainTests {
     @Test func redirectWhoseContentIsTooLongIsFollowed() async throws {
         let server = try Self.redirectWithTooMuchContent()
         let response = try await Client(baseURL: server.url).send(Self.request(server))
-        #expect(response.body.bytes == Data("followed".utf8))
+        #expect(response.body.data == Data("followed".utf8))
         // A request that a policy creates also follows redirects.
         server.on(.get, "/c", .status(302, headers: [.location: "/a"]))
         let policy: @Sendable (HTTPRequest, HTTPResponse) async throws -> HTTPRequest? = { following, _ in
@@ -118,7 +118,7 @@ struct RedirectChainTests {
         var request = Self.request(server)
         request.url = server.url.appending(path: "c")
         let chain = InterceptorChain([.followRedirects(policy: policy)], transport: .platform())
-        #expect(try await chain.send(request).body.bytes == Data("followed".utf8))
+        #expect(try await chain.send(request).body.data == Data("followed".utf8))
     }
 
     @Test func readingTheContentOfARedirectThatIsNotFollowedThrowsItsFault() async throws {
@@ -151,23 +151,23 @@ struct RedirectChainTests {
         let request = HTTPRequest(
             method: .post,
             url: first.url.appending(path: "a"),
-            headerFields: [.authorization: "Bearer hunter2", .contentType: "text/plain"],
+            headers: [.authorization: "Bearer hunter2", .contentType: "text/plain"],
             body: "content"
         )
         let response = try await client.send(request)
-        #expect(response.body.bytes == Data("GET".utf8))
+        #expect(response.body.data == Data("GET".utf8))
         #expect(response.url?.absoluteString == target)
         let received = try #require(second.requests.first)
         #expect(received.body.isEmpty)
-        #expect(!received.headerFields.contains(.authorization))
-        #expect(!received.headerFields.contains(.contentType))
+        #expect(!received.headers.contains(.authorization))
+        #expect(!received.headers.contains(.contentType))
     }
 
     @Test func errorListsTheRedirectsOfTwoInterceptorsInTheirOrder() async throws {
         let stub = StubTransport { request in
             switch request.url.path {
-            case "/1": return HTTPResponse(status: 302, headerFields: [.location: "/2"])
-            case "/2": return HTTPResponse(status: 302, headerFields: [.location: "/3"])
+            case "/1": return HTTPResponse(status: 302, headers: [.location: "/2"])
+            case "/2": return HTTPResponse(status: 302, headers: [.location: "/3"])
             default: throw TransportError(.connectionLost, "The server has gone.", request: request)
             }
         }

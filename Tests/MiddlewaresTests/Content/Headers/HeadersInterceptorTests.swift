@@ -11,8 +11,8 @@ import Testing
     ) async throws -> HTTPFields {
         let recorder = Recorder()
         let chain = InterceptorChain(interceptors, transport: recorder)
-        _ = try await chain.send(HTTPRequest(url: try url("https://example.com/a"), headerFields: fields))
-        return recorder.requests.first?.headerFields ?? [:]
+        _ = try await chain.send(HTTPRequest(url: try url("https://example.com/a"), headers: fields))
+        return recorder.requests.first?.headers ?? [:]
     }
 
     @Test func defaultIsAddedWhereTheRequestHasNone() async throws {
@@ -43,8 +43,8 @@ import Testing
         )
         let _: Int = try await client.post("/a", body: 1)
         let _: Int = try await client.post("/a", body: 1, headers: [.accept: "own/a", .contentType: "own/c"])
-        #expect(stub.requests.map { $0.headerFields[values: .accept] } == [["outer/a"], ["own/a"]])
-        #expect(stub.requests.map { $0.headerFields[values: .contentType] } == [["made/c"], ["own/c"]])
+        #expect(stub.requests.map { $0.headers[values: .accept] } == [["outer/a"], ["own/a"]])
+        #expect(stub.requests.map { $0.headers[values: .contentType] } == [["made/c"], ["own/c"]])
     }
 
     @Test func forcedReplacesEveryFieldOfTheName() async throws {
@@ -87,7 +87,7 @@ import Testing
             transport: recorder
         )
         _ = try await chain.send(HTTPRequest(url: try url("https://example.com")))
-        #expect(recorder.requests.map { $0.headerFields["X-Call"] } == ["1", "2"])
+        #expect(recorder.requests.map { $0.headers["X-Call"] } == ["1", "2"])
     }
 
     @Test func whatAClosureThrowsReachesTheCallerAndNothingIsSent() async throws {
@@ -122,6 +122,6 @@ import Testing
         }
         let requests = recorder.requests
         #expect(requests.count == 200)
-        #expect(requests.allSatisfy { $0.headerFields[values: "X-Path"] == [$0.url.path] })
+        #expect(requests.allSatisfy { $0.headers[values: "X-Path"] == [$0.url.path] })
     }
 }

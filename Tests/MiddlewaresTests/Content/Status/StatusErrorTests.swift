@@ -16,10 +16,10 @@ import Testing
     }
 
     @Test func carriesTheResponseWithItsBodyAndNamesTheRequest() async throws {
-        let received = HTTPResponse(status: 404, headerFields: ["X-Id": "7"], body: #"{"reason":"gone"}"#)
+        let received = HTTPResponse(status: 404, headers: ["X-Id": "7"], body: #"{"reason":"gone"}"#)
         let error = try await error(received, method: .delete)
         #expect(error.status == 404)
-        #expect(error.headerFields["X-Id"] == "7")
+        #expect(error.headers["X-Id"] == "7")
         #expect(try await error.response?.body.collect(upTo: 100) == Data(#"{"reason":"gone"}"#.utf8))
         #expect(error.body == Data(#"{"reason":"gone"}"#.utf8))
         #expect(error.isBodyComplete)
@@ -99,7 +99,7 @@ import Testing
         ("b", "https://example.com/b"),
     ])
     func aRedirectSaysWhatWouldFollowIt(location: String, target: String) async throws {
-        let error = try await error(HTTPResponse(status: 302, headerFields: [.location: location]))
+        let error = try await error(HTTPResponse(status: 302, headers: [.location: location]))
         #expect(error.message.contains("redirects to \(target), and nothing inside validateStatus followed it"))
         #expect(error.message.contains(".followRedirects()"))
         #expect(!"\(error)".contains("hush"))
@@ -108,7 +108,7 @@ import Testing
     @Test func aRedirectIsResolvedAgainstTheURLThatAnswered() async throws {
         let response = HTTPResponse(
             status: 307,
-            headerFields: [.location: "c"],
+            headers: [.location: "c"],
             url: try url("https://moved.example/b/")
         )
         #expect(try await error(response).message.contains("https://moved.example/b/c"))
@@ -116,20 +116,20 @@ import Testing
 
     @Test func aProxysChallengeNamesTheSettingOfTheTransport() async throws {
         let fields: HTTPFields = [.proxyAuthenticate: #"Basic realm="proxy""#]
-        let error = try await error(HTTPResponse(status: 407, headerFields: fields))
+        let error = try await error(HTTPResponse(status: 407, headers: fields))
         #expect(error.message.contains("CurlTransport(proxy: .url("))
     }
 
     @Test(arguments: [[:], [.location: ""], [.location: "http://[::1"]] as [HTTPFields])
     func aRedirectToNowhereSaysSo(fields: HTTPFields) async throws {
-        let error = try await error(HTTPResponse(status: 301, headerFields: fields))
+        let error = try await error(HTTPResponse(status: 301, headers: fields))
         #expect(error.message.contains("there is nothing to follow"))
     }
 
     @Test func neverASecretInWhatItPrints() async throws {
         let response = HTTPResponse(
             status: 400,
-            headerFields: [.setCookie: "sid=hush-cookie", .wwwAuthenticate: "Bearer"],
+            headers: [.setCookie: "sid=hush-cookie", .wwwAuthenticate: "Bearer"],
             body: #"{"error":"bad","refresh_token":"hush-body","user":{"password":"hush-deep"}}"#,
             url: try url("https://user:hush-user@example.com/?access_token=hush-query#hush-fragment")
         )

@@ -13,7 +13,7 @@ import Testing
     ) async throws -> Int {
         let status = try #require(HTTPResponse.Status(code: code))
         let recorder = Recorder { _ in HTTPResponse(status: status) }
-        let request = HTTPRequest(method: method, url: try url("https://example.com"), headerFields: fields)
+        let request = HTTPRequest(method: method, url: try url("https://example.com"), headers: fields)
         return try await InterceptorChain([interceptor], transport: recorder).send(request).status.code
     }
 
@@ -90,7 +90,7 @@ import Testing
         }
         let inner: AnyInterceptor = .intercept { request, next in
             var request = request
-            request.headerFields[.ifNoneMatch] = "x"
+            request.headers[.ifNoneMatch] = "x"
             return try await next(request)
         }
         let recorder = Recorder { _ in HTTPResponse(status: 304) }

@@ -11,7 +11,7 @@ struct EnvelopeAnswerTests {
     private let refusal = #"{"code":1005,"message":"No such user"}"#
 
     private func response(_ status: HTTPResponse.Status, _ fields: HTTPFields = [:]) -> HTTPResponse {
-        HTTPResponse(status: status, headerFields: fields, body: HTTPBody(refusal), url: apiURL)
+        HTTPResponse(status: status, headers: fields, body: HTTPBody(refusal), url: apiURL)
     }
 
     @Test func whoStandsOutsideCanTakeA401HiddenInA200ForOne() async throws {
@@ -26,7 +26,7 @@ struct EnvelopeAnswerTests {
         }
         let chain = InterceptorChain([handler, .unwrapEnvelope(payload: "object")], transport: stub)
         let response = try await chain.send(HTTPRequest(url: url("https://api.example.com")))
-        #expect(response.body.bytes == Data("7".utf8))
+        #expect(response.body.data == Data("7".utf8))
         try stub.verify()
     }
 
@@ -37,8 +37,8 @@ struct EnvelopeAnswerTests {
         )
         let error = await #expect(throws: EnvelopeError.self) { try await chain.get() }
         #expect(error?.status == 503 && error?.response?.status == 503)
-        #expect(error?.response?.headerFields["X-Request-ID"] == "r1")
-        #expect(error?.response?.body.bytes == Data(refusal.utf8) && error?.body == Data(refusal.utf8))
+        #expect(error?.response?.headers["X-Request-ID"] == "r1")
+        #expect(error?.response?.body.data == Data(refusal.utf8) && error?.body == Data(refusal.utf8))
         #expect(error?.response?.url == apiURL)
     }
 
@@ -59,7 +59,7 @@ struct EnvelopeAnswerTests {
         let transport = Recorder { _ in
             tally.count() % 2 == 1
                 ? HTTPResponse(status: 503)
-                : HTTPResponse(status: 200, headerFields: ["status": "1005"], body: "[]")
+                : HTTPResponse(status: 200, headers: ["status": "1005"], body: "[]")
         }
         for outermost in [
             AnyInterceptor.unwrapEnvelope(payload: "object"), .unwrapEnvelope(codeField: "status"),
@@ -100,7 +100,7 @@ struct EnvelopeAnswerTests {
                 .bearerAuth(tokens),
             ],
             transport: Recorder { request in
-                request.headerFields[.authorization] == "Bearer new" ? HTTPResponse(status: 204) : response(419)
+                request.headers[.authorization] == "Bearer new" ? HTTPResponse(status: 204) : response(419)
             }
         )
         #expect(try await chain.get() == 204)
@@ -110,7 +110,7 @@ struct EnvelopeAnswerTests {
         let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in .new }
         let server = Recorder { request in
             request.method == .post
-                ? HTTPResponse(status: 303, headerFields: [.location: "/result"], url: request.url) : response(200)
+                ? HTTPResponse(status: 303, headers: [.location: "/result"], url: request.url) : response(200)
         }
         let chain = InterceptorChain(
             [

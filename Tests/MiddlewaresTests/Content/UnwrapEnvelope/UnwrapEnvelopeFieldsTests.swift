@@ -12,15 +12,15 @@ import Testing
         through interceptor: any Interceptor = .unwrapEnvelope(codeField: "status")
     ) async throws -> HTTPResponse {
         let request = HTTPRequest(method: method, url: try url("https://api.example.com/a"))
-        let response = HTTPResponse(status: status, headerFields: fields, body: body)
+        let response = HTTPResponse(status: status, headers: fields, body: body)
         return try await InterceptorChain([interceptor], transport: Recorder { _ in response }).send(request)
     }
 
     @Test func theFieldSuccessDecides() async throws {
         let fields: HTTPFields = ["Success": "TRUE", "status": "200", "message": "OK"]
         let passed = try await send(fields)
-        #expect(passed.body.bytes == Data("payload".utf8))
-        #expect(passed.headerFields == fields)
+        #expect(passed.body.data == Data("payload".utf8))
+        #expect(passed.headers == fields)
         let error = try await #require(throws: EnvelopeError.self) {
             try await send(["success": "false", "status": "1005", "message": "No such user"], body: "detail")
         }

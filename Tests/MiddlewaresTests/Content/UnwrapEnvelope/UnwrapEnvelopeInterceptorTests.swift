@@ -22,7 +22,7 @@ import Testing
         _ interceptor: any Interceptor = .unwrapEnvelope(payload: "object")
     ) async throws -> String {
         let response = try await send(HTTPResponse(status: 200, body: HTTPBody(body)), through: interceptor)
-        return String(decoding: try #require(response.body.bytes), as: UTF8.self)
+        return String(decoding: try #require(response.body.data), as: UTF8.self)
     }
 
     func error(
@@ -41,7 +41,7 @@ import Testing
         let body = #"{"code":200,"object":[1],"paging":{"total":17},"message":"OK"}"#
         func kept(_ interceptor: AnyInterceptor) async throws -> Envelope? {
             let response = try await send(HTTPResponse(status: 200, body: HTTPBody(body)), through: interceptor)
-            #expect(response.body.bytes == Data("[1]".utf8))
+            #expect(response.body.data == Data("[1]".utf8))
             return response.context.envelope
         }
         #expect(try await kept(.unwrapEnvelope(payload: "object")) == nil)
@@ -53,11 +53,11 @@ import Testing
 
     @Test func envelopeInFieldsIsKeptIfAskedFor() async throws {
         let response = try await send(
-            HTTPResponse(status: 200, headerFields: ["success": "true", "status": "7"], body: "x"),
+            HTTPResponse(status: 200, headers: ["success": "true", "status": "7"], body: "x"),
             through: .unwrapEnvelope(codeField: "status", keepsEnvelope: true)
         )
         #expect(response.context.envelope?.code == 7)
-        #expect(response.body.bytes == Data("x".utf8))
+        #expect(response.body.data == Data("x".utf8))
     }
 
     /// The body's memory may be a mapped file that can't be written to.
@@ -80,7 +80,7 @@ import Testing
         let chain = InterceptorChain([.unwrapEnvelope(payload: "object")], transport: transport)
         for _ in 0..<2 {
             let response = try await chain.send(HTTPRequest(url: try url("https://api.example.com/")))
-            #expect(response.body.bytes == Data("\"\(content)\"".utf8))
+            #expect(response.body.data == Data("\"\(content)\"".utf8))
             #expect(memory.elementsEqual(bytes))
         }
     }
@@ -125,12 +125,12 @@ import Testing
         // The body is a slice, as an inner interceptor may have left it.
         let response = HTTPResponse(status: 200, body: HTTPBody(whole[2...]))
         let unwrapped = try await send(response, through: .unwrapEnvelope(payload: "object"))
-        let bytes = try #require(unwrapped.body.bytes)
+        let bytes = try #require(unwrapped.body.data)
         #expect(bytes.startIndex == 0)
         #expect(bytes[0] == UInt8(ascii: "\""))
         #expect(bytes == Data("\"\(text)\"".utf8))
         #expect(unwrapped.body.length == Int64(payloadSize + 2))
-        #expect(response.body.bytes == whole[2...], "The response that came is not changed by it.")
+        #expect(response.body.data == whole[2...], "The response that came is not changed by it.")
     }
 
     @Test func contentLengthIsSetRightAndDigestsGo() async throws {
@@ -139,15 +139,15 @@ import Testing
             "Content-MD5": "x", .eTag: "\"1\"",
             .contentType: "application/json; charset=utf-8", .setCookie: "a=1", .setCookie: "b=2",
         ]
-        let response = HTTPResponse(status: 200, headerFields: fields, body: HTTPBody(envelope))
+        let response = HTTPResponse(status: 200, headers: fields, body: HTTPBody(envelope))
         let unwrapped = try await send(response, through: .unwrapEnvelope(payload: "object"))
-        #expect(unwrapped.headerFields[values: .contentLength] == ["9"])
-        #expect(unwrapped.headerFields.map(\.name) == [.contentLength, .eTag, .contentType, .setCookie, .setCookie])
+        #expect(unwrapped.headers[values: .contentLength] == ["9"])
+        #expect(unwrapped.headers.map(\.name) == [.contentLength, .eTag, .contentType, .setCookie, .setCookie])
         let without = try await send(
             HTTPResponse(status: 200, body: HTTPBody(envelope)),
             through: .unwrapEnvelope(payload: "object")
         )
-        #expect(without.headerFields.isEmpty)
+        #expect(without.headers.isEmpty)
     }
 
     // MARK: Failures
@@ -318,14 +318,14 @@ import Testing
     func statusesWithoutAWholeBodyPass(code: Int) async throws {
         let response = HTTPResponse(status: try #require(.init(code: code)), body: #"{"code":1}"#)
         let passed = try await send(response, through: .unwrapEnvelope(payload: "object") { _ in true })
-        #expect(passed.body.bytes == Data(#"{"code":1}"#.utf8))
+        #expect(passed.body.data == Data(#"{"code":1}"#.utf8))
     }
 
     @Test func headAndEmptyBodiesPass() async throws {
         let fields: HTTPFields = [.contentLength: "46", .contentType: "application/json"]
-        let head = HTTPResponse(status: 200, headerFields: fields)
+        let head = HTTPResponse(status: 200, headers: fields)
         let passed = try await send(head, through: .unwrapEnvelope(payload: "object"), method: .head)
-        #expect(passed.headerFields == fields)
+        #expect(passed.headers == fields)
         #expect(try await payload(of: "") == "")
     }
 
@@ -352,7 +352,7 @@ import Testing
     func anythingElseWithAStatusOfFailurePassesToWhoJudgesTheStatus(body: String) async throws {
         let response = HTTPResponse(status: 502, body: HTTPBody(body))
         let passed = try await send(response, through: .unwrapEnvelope(payload: "object"))
-        #expect(passed.status == 502 && passed.body.bytes == Data(body.utf8))
+        #expect(passed.status == 502 && passed.body.data == Data(body.utf8))
     }
 
     // MARK: In a chain
@@ -375,11 +375,11 @@ import Testing
 
     @Test func keptEnvelopeHasNoCookies() async throws {
         let response = try await send(
-            HTTPResponse(status: 200, headerFields: [.setCookie: "sid=A", .eTag: "\"a\""], body: HTTPBody(envelope)),
+            HTTPResponse(status: 200, headers: [.setCookie: "sid=A", .eTag: "\"a\""], body: HTTPBody(envelope)),
             through: .unwrapEnvelope(payload: "object", keepsEnvelope: true)
         )
-        #expect(response.headerFields[.setCookie] == "sid=A")
-        #expect(response.context.envelope?.headerFields.contains(.setCookie) == false)
-        #expect(response.context.envelope?.headerFields[.eTag] == "\"a\"")
+        #expect(response.headers[.setCookie] == "sid=A")
+        #expect(response.context.envelope?.headers.contains(.setCookie) == false)
+        #expect(response.context.envelope?.headers[.eTag] == "\"a\"")
     }
 }

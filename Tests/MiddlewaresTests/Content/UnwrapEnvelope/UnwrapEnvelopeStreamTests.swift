@@ -10,14 +10,14 @@ extension UnwrapEnvelopeInterceptorTests {
     private func streamed(_ chunks: Chunks, type: String?) -> HTTPResponse {
         var fields = HTTPFields()
         fields[.contentType] = type
-        return HTTPResponse(status: 200, headerFields: fields, body: .oneShot(chunks))
+        return HTTPResponse(status: 200, headers: fields, body: .oneShot(chunks))
     }
 
     @Test(arguments: ["application/json", "Application/JSON ; charset=utf-8", "application/hal+json", "text/json"])
     func aStreamOfJSONIsCollectedAndUnwrapped(type: String) async throws {
         let response = streamed(Chunks([#"{"code":2"#, #"00,"obj"#, #"ect":[1]}"#]), type: type)
         let unwrapped = try await send(response, through: .unwrapEnvelope(payload: "object"))
-        #expect(unwrapped.body.bytes == Data("[1]".utf8))
+        #expect(unwrapped.body.data == Data("[1]".utf8))
     }
 
     @Test(arguments: [nil, "text/event-stream", "application/x-ndjson", "application/json-seq", "image/png", ""])
@@ -25,7 +25,7 @@ extension UnwrapEnvelopeInterceptorTests {
         let reads = Tally()
         let response = streamed(Chunks(["data: {}\n"], reads: reads), type: type)
         let passed = try await send(response, through: .unwrapEnvelope(payload: "object"))
-        #expect(reads.value == 0 && passed.body.isReadable && passed.body.bytes == nil)
+        #expect(reads.value == 0 && passed.body.isReadable && passed.body.data == nil)
         #expect(try await passed.body.collect(upTo: 100) == Data("data: {}\n".utf8))
     }
 
@@ -33,7 +33,7 @@ extension UnwrapEnvelopeInterceptorTests {
         for length in [nil, Int64(46)] {
             let discards = Tally()
             let body = HTTPBody.oneShot(Chunks([envelope]), length: length) { discards.count() }
-            let response = HTTPResponse(status: 200, headerFields: [.contentType: "application/json"], body: body)
+            let response = HTTPResponse(status: 200, headers: [.contentType: "application/json"], body: body)
             let error = try await #require(throws: TransportError.self) {
                 try await send(response, through: .unwrapEnvelope(payload: "object", limit: 45))
             }
@@ -44,7 +44,7 @@ extension UnwrapEnvelopeInterceptorTests {
 
     @Test func aStreamBeyondTheLimitIsAnErrorThatNamesTheRequest() async throws {
         let body = HTTPBody.oneShot(Chunks([envelope]))
-        let response = HTTPResponse(status: 200, headerFields: [.contentType: "application/json"], body: body)
+        let response = HTTPResponse(status: 200, headers: [.contentType: "application/json"], body: body)
         let error = try await #require(throws: TransportError.self) {
             try await send(response, through: .unwrapEnvelope(payload: "object", limit: 45))
         }
@@ -54,7 +54,7 @@ extension UnwrapEnvelopeInterceptorTests {
     @Test func cancellingWhileAStreamIsCollectedThrowsCancellationError() async throws {
         let (begun, began) = AsyncStream<Void>.makeStream()
         let body = HTTPBody.oneShot(NoChunks(began: began))
-        let response = HTTPResponse(status: 200, headerFields: [.contentType: "application/json"], body: body)
+        let response = HTTPResponse(status: 200, headers: [.contentType: "application/json"], body: body)
         let task = Task { try await send(response, through: .unwrapEnvelope(payload: "object")) }
         for await _ in begun { break }
         task.cancel()

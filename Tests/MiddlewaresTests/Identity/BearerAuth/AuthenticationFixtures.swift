@@ -19,14 +19,14 @@ final class TokenServer: Transport {
     }
 
     /// The `Authorization` field of each request received, in order; "-" if absent.
-    var authorizations: [String] { requests.value.map { $0.headerFields[.authorization] ?? "-" } }
+    var authorizations: [String] { requests.value.map { $0.headers[.authorization] ?? "-" } }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         try request.validate()
         requests.change { $0.append(request) }
         let body = try await request.body.collect(upTo: 1 << 20)
         bodies.change { $0.append(body) }
-        let token = request.headerFields[.authorization].map { String($0.dropFirst("Bearer ".count)) }
+        let token = request.headers[.authorization].map { String($0.dropFirst("Bearer ".count)) }
         let status: HTTPResponse.Status = token.map(accepted.value.contains) ?? false ? 200 : 401
         try await onRequest(request)
         return HTTPResponse(status: status, body: HTTPBody("\(status.code)"), url: request.url)

@@ -54,29 +54,29 @@ struct AuthorizationModeTests {
 
     @Test func passwordIsNeitherSentNorAskedForWhereItIsOmitted() async throws {
         let server = Recorder { request in
-            HTTPResponse(status: 401, headerFields: [.wwwAuthenticate: "Basic realm=r"], url: request.url)
+            HTTPResponse(status: 401, headers: [.wwwAuthenticate: "Basic realm=r"], url: request.url)
         }
         let chain = InterceptorChain(
             [.basicAuth(username: "a", password: "b", origins: [apiOrigin], atOnce: true)],
             transport: server
         )
         #expect(try await chain.send(request(.omitted)).status == 401)
-        #expect(server.requests.map { $0.headerFields[.authorization] } == [nil])
+        #expect(server.requests.map { $0.headers[.authorization] } == [nil])
         #expect(try await chain.send(request(.automatic)).status == 401)
-        #expect(server.requests.last?.headerFields[.authorization] == "Basic YTpi")
+        #expect(server.requests.last?.headers[.authorization] == "Basic YTpi")
     }
 
     @Test func rejectionOfAPasswordThatMeansSomethingElseIsTheAnswerAndCostsNoCredential() async throws {
         let server = Recorder { request in
-            let isAllowed = request.headerFields.contains(.authorization) && request.context.authorization == .automatic
+            let isAllowed = request.headers.contains(.authorization) && request.context.authorization == .automatic
             return HTTPResponse(
                 status: isAllowed ? 200 : 401,
-                headerFields: isAllowed ? [:] : [.wwwAuthenticate: "Basic realm=r"],
+                headers: isAllowed ? [:] : [.wwwAuthenticate: "Basic realm=r"],
                 url: request.url
             )
         }
         let asked = Tally()
-        let auth = AnyInterceptor.passwordAuth(origins: [apiOrigin]) { _, _ in
+        let auth = AnyInterceptor.httpAuth(origins: [apiOrigin]) { _, _ in
             PasswordCredential(username: "a", password: "\(asked.count())")
         }
         let chain = InterceptorChain([auth], transport: server)
@@ -85,7 +85,7 @@ struct AuthorizationModeTests {
         #expect(try await chain.send(request(.notRenewed)).status == 401)
         #expect(try await chain.send(request(.automatic)).status == 200)
         let first = "Basic YTox"
-        #expect(server.requests.map { $0.headerFields[.authorization] } == [nil, first, first, first])
+        #expect(server.requests.map { $0.headers[.authorization] } == [nil, first, first, first])
         #expect(asked.value == 1)
     }
 
@@ -95,7 +95,7 @@ struct AuthorizationModeTests {
             let number = tally.count()
             guard number < 3 else { return HTTPResponse(status: 200, url: request.url) }
             let challenge = "Digest realm=r, qop=auth, nonce=n\(number), stale=\(number == 2)"
-            return HTTPResponse(status: 401, headerFields: [.wwwAuthenticate: challenge], url: request.url)
+            return HTTPResponse(status: 401, headers: [.wwwAuthenticate: challenge], url: request.url)
         }
         let chain = InterceptorChain(
             [.digestAuth(username: "a", password: "b", origins: [apiOrigin])],

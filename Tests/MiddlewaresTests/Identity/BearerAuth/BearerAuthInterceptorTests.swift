@@ -82,7 +82,7 @@ struct BearerAuthInterceptorTests {
     @Test func requestKeepsAnAuthorizationOfItsOwn() async throws {
         let server = TokenServer(accepting: [])
         let tokens = TokenStore(.old) { _ in .new }
-        let request = HTTPRequest(url: apiURL, headerFields: [.authorization: "Basic abc"])
+        let request = HTTPRequest(url: apiURL, headers: [.authorization: "Basic abc"])
         _ = try await chain(tokens, server).send(request)
         #expect(server.authorizations == ["Basic abc"])
     }
@@ -157,7 +157,7 @@ struct BearerAuthInterceptorTests {
         #expect(try await chain.get(second) == 200)
         #expect(try await first == 200)
         #expect(
-            server.requests.value.filter { $0.url == second }.map { $0.headerFields[.authorization] } == ["Bearer new"]
+            server.requests.value.filter { $0.url == second }.map { $0.headers[.authorization] } == ["Bearer new"]
         )
     }
 

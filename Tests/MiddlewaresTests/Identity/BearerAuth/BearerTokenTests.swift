@@ -91,20 +91,20 @@ import Testing
             guard request.url.host() == "api.example.com" else { return HTTPResponse(status: 200, url: request.url) }
             return HTTPResponse(
                 status: 302,
-                headerFields: [.location: "https://evil.example/"],
+                headers: [.location: "https://evil.example/"],
                 url: request.url
             )
         }
         let chain = InterceptorChain([.followRedirects(), kind.bearer(apiOrigin)], transport: server)
         #expect(try await chain.get() == 200)
-        #expect(server.requests.map { $0.headerFields[.authorization] } == ["Bearer old", nil])
+        #expect(server.requests.map { $0.headers[.authorization] } == ["Bearer old", nil])
     }
 
     @Test(arguments: Kind.allCases)
     func fieldOfTheRequestAndItsModeWin(kind: Kind) async throws {
         let server = TokenServer(accepting: ["own"])
         let chain = InterceptorChain([kind.bearer(apiOrigin)], transport: server)
-        let own = HTTPRequest(url: apiURL, headerFields: [.authorization: "Bearer own"])
+        let own = HTTPRequest(url: apiURL, headers: [.authorization: "Bearer own"])
         #expect(try await chain.send(own).status == 200)
         var without = HTTPRequest(url: apiURL)
         without.context.authorization = .omitted
@@ -130,8 +130,8 @@ import Testing
         let server = Recorder { request in
             HTTPResponse(
                 status: 200,
-                headerFields: [.cacheControl: "max-age=60"],
-                body: HTTPBody(request.headerFields[.authorization] ?? "-"),
+                headers: [.cacheControl: "max-age=60"],
+                body: HTTPBody(request.headers[.authorization] ?? "-"),
                 url: request.url
             )
         }
@@ -274,8 +274,8 @@ import Testing
         let server = Recorder { request in
             HTTPResponse(
                 status: 200,
-                headerFields: [.cacheControl: "max-age=60"],
-                body: HTTPBody(request.headerFields[.authorization] ?? "nobody")
+                headers: [.cacheControl: "max-age=60"],
+                body: HTTPBody(request.headers[.authorization] ?? "nobody")
             )
         }
         let chain = InterceptorChain(
@@ -283,7 +283,7 @@ import Testing
             transport: server
         )
         let stored = try await chain.send(HTTPRequest(url: apiURL))
-        #expect(stored.body.bytes == Data("Bearer ada".utf8))
+        #expect(stored.body.data == Data("Bearer ada".utf8))
         for next in [nil, "bob"] as [String?] {
             account.withLock { $0 = next }
             let offline = HTTPRequest(url: apiURL, context: .with(\.cacheMode, .offline))
@@ -295,13 +295,13 @@ import Testing
         let chain = InterceptorChain(
             [.bearerAuth(for: apiOrigin) { "ada" }, .cache(.memory())],
             transport: Recorder { _ in
-                HTTPResponse(status: 200, headerFields: [.cacheControl: "max-age=60"], body: "stored")
+                HTTPResponse(status: 200, headers: [.cacheControl: "max-age=60"], body: "stored")
             }
         )
         let named = HTTPContext.with(\.cachePartition, "ada")
         _ = try await chain.send(HTTPRequest(url: apiURL, context: named))
         let offline = HTTPRequest(url: apiURL, context: named.with(\.cacheMode, .offline))
-        #expect(try await chain.send(offline).body.bytes == Data("stored".utf8))
+        #expect(try await chain.send(offline).body.data == Data("stored".utf8))
     }
 
     @Test func cancellationInsideTheClosureDoesNotMakeTheCallLookCancelled() async throws {

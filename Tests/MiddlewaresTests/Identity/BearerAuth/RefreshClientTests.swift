@@ -16,7 +16,7 @@ import Testing
         let stub = StubTransport()
         stub.on(.post, "/v1/token", .json(#"{"access": "new"}"#))
         stub.on(.get, "/v1/user") { request in
-            request.headerFields[.authorization] == "Bearer new" ? .text("Ada") : .status(401)
+            request.headers[.authorization] == "Bearer new" ? .text("Ada") : .status(401)
         }
         return stub
     }
@@ -32,7 +32,7 @@ import Testing
     private func tokens(_ token: TokenStore.Token?, time: TimeSource = .system) -> TokenStore {
         TokenStore(token, time: time) { rejected, api in
             let fields: HTTPQuery = ["refresh_token": rejected?.refreshToken]
-            let session = try await api.post("/token", content: .form(fields), as: Session.self)
+            let session = try await api.post("/token", body: .form(fields), as: Session.self)
             return TokenStore.Token(session.access)
         }
     }
@@ -42,9 +42,9 @@ import Testing
         let api = client(tokens(.old), stub)
         #expect(try await api.get("/user", as: String.self) == "Ada")
         #expect(stub.requests.map { $0.url.path } == ["/v1/user", "/v1/token", "/v1/user"])
-        #expect(stub.requests.map { $0.headerFields[.authorization] } == ["Bearer old", nil, "Bearer new"])
-        #expect(stub.requests.allSatisfy { $0.headerFields["X-App"] == "1" })
-        #expect(stub.requests[1].body.bytes == Data("refresh_token=refresh-old".utf8))
+        #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer old", nil, "Bearer new"])
+        #expect(stub.requests.allSatisfy { $0.headers["X-App"] == "1" })
+        #expect(stub.requests[1].body.data == Data("refresh_token=refresh-old".utf8))
     }
 
     @Test func expiredTokenIsRefreshedByTheClientBeforeItIsSent() async throws {
@@ -98,7 +98,7 @@ import Testing
             transport: inner
         )
         #expect(try await outer.get("https://api.example.com/v1/user", as: String.self) == "Ada")
-        #expect(stub.requests.map { $0.headerFields["X-Client"] } == ["outer", "inner", "outer"])
+        #expect(stub.requests.map { $0.headers["X-Client"] } == ["outer", "inner", "outer"])
         #expect(stub.requests.map { $0.context.clientOrigin?.host } == ["other.example.com", nil, "other.example.com"])
     }
 

@@ -215,7 +215,7 @@ struct TokenStoreTests {
     @Test func lateRejectionAfterASignInRetriesWithTheNewTokenWithoutRefresh() async throws {
         let (arrived, mayAnswer) = (Latch(), Latch())
         let server = TokenServer(accepting: ["new"]) { request in
-            guard request.headerFields[.authorization] == "Bearer old" else { return }
+            guard request.headers[.authorization] == "Bearer old" else { return }
             arrived.open()
             await mayAnswer.opened()
         }

@@ -37,7 +37,7 @@ import Testing
         let (late, first) = (try url("https://api.example.com/late"), try url("https://api.example.com/first"))
         let (lateArrived, firstIsSentAgain, mayAnswerLate, mayAnswerFirst) = (Latch(), Latch(), Latch(), Latch())
         let server = TokenServer(accepting: ["new-1"]) { request in
-            switch (request.url, request.headerFields[.authorization]) {
+            switch (request.url, request.headers[.authorization]) {
             case (late, "Bearer old"):
                 lateArrived.open()
                 await mayAnswerLate.opened()
@@ -118,7 +118,7 @@ import Testing
                 arrived.open()
                 await gate.opened()
                 return HTTPResponse(status: 200, url: request.url)
-            case "/down" where request.headerFields[.authorization] != "Bearer old":
+            case "/down" where request.headers[.authorization] != "Bearer old":
                 return HTTPResponse(status: 503, url: request.url)
             default: return HTTPResponse(status: 401, url: request.url)
             }
@@ -165,7 +165,7 @@ import Testing
     @Test func failingServerAndCacheHitDoNotEndThePause() async throws {
         let server = Recorder { request in
             switch request.url.path {
-            case "/cached": HTTPResponse(status: 200, headerFields: [.cacheControl: "max-age=60"], url: request.url)
+            case "/cached": HTTPResponse(status: 200, headers: [.cacheControl: "max-age=60"], url: request.url)
             case "/down": HTTPResponse(status: 503, url: request.url)
             default: HTTPResponse(status: 401, url: request.url)
             }

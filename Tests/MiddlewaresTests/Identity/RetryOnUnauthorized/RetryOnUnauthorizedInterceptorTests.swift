@@ -11,7 +11,7 @@ struct RetryOnUnauthorizedInterceptorTests {
         let count = 10_000
         let (arrived, refreshes, allWait) = (Tally(), Tally(), Latch())
         let server = TokenServer(accepting: ["new"]) { request in
-            guard request.headerFields[.authorization] == "Bearer old" else { return }
+            guard request.headers[.authorization] == "Bearer old" else { return }
             arrived.count()
             await arrived.reached(count)
         }
@@ -34,7 +34,7 @@ struct RetryOnUnauthorizedInterceptorTests {
         let (lateArrived, mayAnswer, refreshes) = (Latch(), Latch(), Tally())
         let late = URL(string: "https://api.example.com/late")!
         let server = TokenServer(accepting: ["new"]) { request in
-            guard request.url == late, request.headerFields[.authorization] == "Bearer old" else { return }
+            guard request.url == late, request.headers[.authorization] == "Bearer old" else { return }
             lateArrived.open()
             await mayAnswer.opened()
         }
@@ -62,7 +62,7 @@ struct RetryOnUnauthorizedInterceptorTests {
                 .bearerAuth(tokens),
                 .intercept { request, next in
                     var request = request
-                    request.headerFields.append("X-Run", "\(runs.count())")
+                    request.headers.append("X-Run", "\(runs.count())")
                     request.body = HTTPBody("changed")
                     return try await next(request)
                 },
@@ -70,10 +70,10 @@ struct RetryOnUnauthorizedInterceptorTests {
             transport: server
         )
         var request = HTTPRequest(method: .post, url: apiURL, body: "original")
-        request.headerFields["X-Own"] = "kept"
+        request.headers["X-Own"] = "kept"
         #expect(try await chain.send(request).status == 200)
-        #expect(server.requests.value.map { $0.headerFields[values: "X-Run"] } == [["1"], ["2"]])
-        #expect(server.requests.value.map { $0.headerFields["X-Own"] } == ["kept", "kept"])
+        #expect(server.requests.value.map { $0.headers[values: "X-Run"] } == [["1"], ["2"]])
+        #expect(server.requests.value.map { $0.headers["X-Own"] } == ["kept", "kept"])
         #expect(server.authorizations == ["Bearer old", "Bearer new"])
     }
 
@@ -141,7 +141,7 @@ struct RetryOnUnauthorizedInterceptorTests {
         let chain = authenticatingChain(tokens, server)
         let response = try await chain.send(HTTPRequest(url: apiURL))
         #expect(response.status == 401)
-        #expect(response.body.bytes == Data("401".utf8))
+        #expect(response.body.data == Data("401".utf8))
         #expect(refreshes.value == 1)
         clock.advance(by: .seconds(10))
         #expect(try await chain.get() == 401)
@@ -213,7 +213,7 @@ struct RetryOnUnauthorizedInterceptorTests {
             Issue.record("What the caller sent of its own is not the store's to refresh.")
             return .new
         }
-        let request = HTTPRequest(url: apiURL, headerFields: [.authorization: "Basic QWxhZGRpbg=="])
+        let request = HTTPRequest(url: apiURL, headers: [.authorization: "Basic QWxhZGRpbg=="])
         #expect(try await authenticatingChain(tokens, server).send(request).status == 401)
         #expect(server.authorizations == ["Basic QWxhZGRpbg=="])
     }

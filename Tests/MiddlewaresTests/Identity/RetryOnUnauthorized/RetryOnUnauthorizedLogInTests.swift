@@ -25,7 +25,7 @@ struct RetryOnUnauthorizedLogInTests {
         func chain(_ retry: any Interceptor) -> InterceptorChain {
             let cookies: AnyInterceptor = .intercept { [session] request, next in
                 var request = request
-                request.headerFields[.authorization] = "Cookie \(session.value)".replacing("Cookie ", with: "Bearer ")
+                request.headers[.authorization] = "Cookie \(session.value)".replacing("Cookie ", with: "Bearer ")
                 return try await next(request)
             }
             return InterceptorChain([retry, cookies], transport: server)
@@ -36,7 +36,7 @@ struct RetryOnUnauthorizedLogInTests {
         let count = 1000
         let (arrived, allWait) = (Tally(), Latch())
         let api = CookieAPI { request in
-            guard request.headerFields[.authorization] == "Bearer stale" else { return }
+            guard request.headers[.authorization] == "Bearer stale" else { return }
             arrived.count()
             await arrived.reached(count)
         }

@@ -29,7 +29,7 @@ struct UnauthorizedBodyTests {
         let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in .new }
         let server = TokenServer(accepting: ["new"])
         let gate: AnyInterceptor = .intercept { request, next in
-            guard request.headerFields[.authorization] == "Bearer new" else { return HTTPResponse(status: 401) }
+            guard request.headers[.authorization] == "Bearer new" else { return HTTPResponse(status: 401) }
             return try await next(request)
         }
         let chain = InterceptorChain([.retryOnUnauthorized(tokens), .bearerAuth(tokens), gate], transport: server)
@@ -63,7 +63,7 @@ struct UnauthorizedBodyTests {
             StubTransport { request in
                 let body = try await request.body.collect(upTo: 100)
                 bodies.change { $0.append(body) }
-                return HTTPResponse(status: request.headerFields[.authorization] == "Bearer new" ? 200 : 401)
+                return HTTPResponse(status: request.headers[.authorization] == "Bearer new" ? 200 : 401)
             }
         )
         let body = HTTPBody.restartable {
@@ -114,7 +114,7 @@ private struct StreamedAnswers: Transport {
             $0.yield(Data("streamed".utf8)); $0.finish()
         }
         return HTTPResponse(
-            status: request.headerFields[.authorization] == "Bearer \(accepted)" ? 200 : 401,
+            status: request.headers[.authorization] == "Bearer \(accepted)" ? 200 : 401,
             body: .oneShot(stream, onDiscard: { [discards] in discards.count() }),
             url: request.url
         )

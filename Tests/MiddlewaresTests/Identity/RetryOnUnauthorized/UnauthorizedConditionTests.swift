@@ -94,11 +94,11 @@ struct UnauthorizedConditionTests {
                 .bearerAuth(tokens),
             ],
             transport: StubTransport { request in
-                let isNew = request.headerFields[.authorization] == "Bearer new"
+                let isNew = request.headers[.authorization] == "Bearer new"
                 let envelope = isNew ? #"{"code":200,"object":{"id":42}}"# : #"{"code":1001,"message":"Log in"}"#
                 return HTTPResponse(
                     status: 200,
-                    headerFields: [.contentType: "application/json"],
+                    headers: [.contentType: "application/json"],
                     body: HTTPBody(envelope)
                 )
             }
@@ -109,18 +109,18 @@ struct UnauthorizedConditionTests {
 
     @Test func responseCanBeJudgedByItsBufferedBody() async throws {
         let condition = OutcomeCondition.outcome { _, answer in
-            (try? answer.get())?.body.bytes == Data(#"{"code":1001}"#.utf8)
+            (try? answer.get())?.body.data == Data(#"{"code":1001}"#.utf8)
         }
         let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in .new }
         let chain = InterceptorChain(
             [.retryOnUnauthorized(tokens, when: condition), .bearerAuth(tokens)],
             transport: StubTransport { request in
-                let isNew = request.headerFields[.authorization] == "Bearer new"
+                let isNew = request.headers[.authorization] == "Bearer new"
                 return HTTPResponse(status: 200, body: isNew ? "{}" : #"{"code":1001}"#)
             }
         )
         let response = try await chain.send(HTTPRequest(url: apiURL))
-        #expect(response.body.bytes == Data("{}".utf8))
+        #expect(response.body.data == Data("{}".utf8))
     }
 
     @Test func errorThatDoesNotCountIsThrownOn() async throws {

@@ -27,7 +27,7 @@ import Testing
     @Test func fieldsThatAProxyMayChangeAreNotSigned() throws {
         let request = HTTPRequest(
             url: try url("https://example.com:8443/"),
-            headerFields: [
+            headers: [
                 "Proxy-Authorization": "p", "Proxy-Foo": "p", "Sec-Fetch-Mode": "cors", "Connection": "close",
                 "Via": "v",
                 "User-Agent": "u", "Accept-Encoding": "gzip", "Content-Length": "0", "Expect": "100-continue",
@@ -42,7 +42,7 @@ import Testing
 
     @Test func severalValuesOfAFieldAreJoinedInTheirOrderWithoutDoubledSpaces() throws {
         let fields: HTTPFields = ["X-A": "b   c", "x-a": "a", "X-B": "\"a   b\""]
-        let request = HTTPRequest(url: try url("https://example.com/"), headerFields: fields)
+        let request = HTTPRequest(url: try url("https://example.com/"), headers: fields)
         let signed = AWSCanonicalRequest.headers(of: request).sorted { $0.name < $1.name }
         #expect(signed.map(\.value) == ["example.com", "b c,a", "\"a b\""])
     }

@@ -47,18 +47,18 @@ import Testing
         let request = HTTPRequest(
             method: vector.method,
             url: try url("https://example.amazonaws.com" + vector.target),
-            headerFields: vector.fields,
+            headers: vector.fields,
             body: HTTPBody(vector.body)
         )
         var signer = suiteSigner()
         signer.decodesPath = vector.decodesFirst
         let sent = try await signed(request, by: signer)
         #expect(
-            sent.headerFields[.authorization]
+            sent.headers[.authorization]
                 == "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, SignedHeaders="
                 + "\(vector.signedHeaders), Signature=\(vector.signature)"
         )
-        #expect(sent.headerFields["X-Amz-Date"] == "20150830T123600Z")
+        #expect(sent.headers["X-Amz-Date"] == "20150830T123600Z")
     }
 
     @Test func sessionTokenIsSentAndSigned() async throws {
@@ -66,9 +66,9 @@ import Testing
         credentials.sessionToken = "6e86291e8372ff2a2260956d9b8aae1d763fbf315fa00fa31553b73ebf194267"
         let request = HTTPRequest(url: try url("https://example.amazonaws.com/"))
         let sent = try await signed(request, by: suiteSigner(credentials))
-        #expect(sent.headerFields["X-Amz-Security-Token"] == credentials.sessionToken)
+        #expect(sent.headers["X-Amz-Security-Token"] == credentials.sessionToken)
         #expect(
-            sent.headerFields[.authorization]?.hasSuffix(
+            sent.headers[.authorization]?.hasSuffix(
                 "SignedHeaders=host;x-amz-date;x-amz-security-token, "
                     + "Signature=07ec1639c89043aa0e3e2de82b96708f198cceab042d4a97044c66dd9f74e7f8"
             ) == true
@@ -94,7 +94,7 @@ import Testing
     func signatureInTheQuery(target: String, signature: String) async throws {
         let request = HTTPRequest(url: try url("https://example.amazonaws.com" + target))
         let sent = try await signed(request, by: suiteSigner(presignedFor: .seconds(3600)))
-        #expect(sent.headerFields.isEmpty)
+        #expect(sent.headers.isEmpty)
         let query = try #require(sent.url.query(percentEncoded: true))
         #expect(query.hasSuffix("&X-Amz-Signature=\(signature)"))
         #expect(query.contains("X-Amz-Credential=AKIDEXAMPLE%2F20150830%2Fus-east-1%2Fservice%2Faws4_request"))
@@ -124,12 +124,12 @@ import Testing
         let request = HTTPRequest(
             method: try #require(HTTPRequest.Method(rawValue: method)),
             url: try url("https://examplebucket.s3.amazonaws.com" + target),
-            headerFields: fields,
+            headers: fields,
             body: HTTPBody(body)
         )
         let signer: RequestSigner = .awsV4(region: "us-east-1", service: "s3") { Self.s3Example }
         let sent = try await signed(request, by: signer, at: Self.s3Date)
-        #expect(sent.headerFields[.authorization]?.hasSuffix("Signature=\(signature)") == true)
+        #expect(sent.headers[.authorization]?.hasSuffix("Signature=\(signature)") == true)
     }
 
     @Test(arguments: [(-1, 1), (0, 1), (604_800, 604_800), (604_801, 604_800), (.max, 604_800)] as [(Int64, Int64)])
@@ -157,7 +157,7 @@ import Testing
         let plus = try await signed(HTTPRequest(url: try url("https://b.example/?a=b+c")), by: signer)
         let encoded = try await signed(HTTPRequest(url: try url("https://b.example/?a=b%2Bc")), by: signer)
         #expect(plus.url == encoded.url)
-        #expect(plus.headerFields[.authorization] == encoded.headerFields[.authorization])
+        #expect(plus.headers[.authorization] == encoded.headers[.authorization])
     }
 
     @Test func plusInAPathMeansOneToEveryS3() async throws {
@@ -165,7 +165,7 @@ import Testing
         let plus = try await signed(HTTPRequest(url: try url("https://b.example/a+b?c=d")), by: signer)
         #expect(plus.url.absoluteString == "https://b.example/a%2Bb?c=d")
         let encoded = try await signed(HTTPRequest(url: plus.url), by: signer)
-        #expect(plus.headerFields[.authorization] == encoded.headerFields[.authorization])
+        #expect(plus.headers[.authorization] == encoded.headers[.authorization])
         let elsewhere = try await signed(
             HTTPRequest(url: try url("https://example.amazonaws.com/a+b")),
             by: suiteSigner()
@@ -175,7 +175,7 @@ import Testing
 
     @Test func portThatIsNotTheSchemesOwnAndAHostFieldAreSigned() throws {
         func authority(_ text: String, _ fields: HTTPFields = [:]) throws -> String {
-            WireTarget(HTTPRequest(url: try url(text), headerFields: fields)).authority
+            WireTarget(HTTPRequest(url: try url(text), headers: fields)).authority
         }
         #expect(try authority("http://Minio:9000/b") == "minio:9000")
         #expect(try authority("https://h:443/b") == "h")
@@ -193,7 +193,7 @@ import Testing
         #expect(body.isReadable)
         let lax: RequestSigner = .awsV4(region: "r", service: "s3", signsBody: false) { Self.example }
         let sent = try await signed(request, by: lax)
-        #expect(sent.headerFields["X-Amz-Content-Sha256"] == "UNSIGNED-PAYLOAD")
+        #expect(sent.headers["X-Amz-Content-Sha256"] == "UNSIGNED-PAYLOAD")
         #expect(body.isReadable)
     }
 
@@ -203,7 +203,7 @@ import Testing
         let stream = HTTPBody.restartable { Chunks(["Welcome to ", "Amazon S3."]) }
         let bytes = try await signed(HTTPRequest(method: .put, url: target, body: "Welcome to Amazon S3."), by: signer)
         let streamed = try await signed(HTTPRequest(method: .put, url: target, body: stream), by: signer)
-        #expect(bytes.headerFields[.authorization] == streamed.headerFields[.authorization])
+        #expect(bytes.headers[.authorization] == streamed.headers[.authorization])
         #expect(try await streamed.body.collect(upTo: 100) == Data("Welcome to Amazon S3.".utf8))
     }
 
@@ -211,14 +211,14 @@ import Testing
         let fields: HTTPFields = [
             .acceptEncoding: "gzip", .contentLength: "0", .userAgent: "x", .traceparent: "00-…", .connection: "close",
         ]
-        let request = HTTPRequest(url: try url("https://example.amazonaws.com/"), headerFields: fields)
+        let request = HTTPRequest(url: try url("https://example.amazonaws.com/"), headers: fields)
         let sent = try await signed(request, by: suiteSigner())
-        #expect(sent.headerFields[.authorization]?.hasSuffix(SignatureVector.vanilla) == true)
+        #expect(sent.headers[.authorization]?.hasSuffix(SignatureVector.vanilla) == true)
     }
 
     @Test func requestWithAnAuthorizationOfItsOwnKeepsIt() async throws {
-        let request = HTTPRequest(url: try url("https://a.example/"), headerFields: [.authorization: "Basic x"])
-        #expect(try await signed(request, by: suiteSigner()).headerFields == [.authorization: "Basic x"])
+        let request = HTTPRequest(url: try url("https://a.example/"), headers: [.authorization: "Basic x"])
+        #expect(try await signed(request, by: suiteSigner()).headers == [.authorization: "Basic x"])
     }
 
     @Test func credentialsAreAskedForEachRequest() async throws {
@@ -230,7 +230,7 @@ import Testing
         let request = HTTPRequest(url: try url("https://a.example/"))
         let chain = InterceptorChain([sendTwice, .sign(signer, origins: [Origin(request.url)!])], transport: recorder)
         _ = try await chain.send(request)
-        let sent = recorder.requests.compactMap { $0.headerFields[.authorization] }
+        let sent = recorder.requests.compactMap { $0.headers[.authorization] }
         #expect(sent.map { $0.contains("key-1/") } == [true, false])
         #expect(sent.map { $0.contains("key-2/") } == [false, true])
     }

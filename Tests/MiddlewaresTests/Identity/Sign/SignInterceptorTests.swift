@@ -19,30 +19,30 @@ import Testing
         let sign = AnyInterceptor.sign(origins: [Origin(home)!], time: TimeSource(now: { date })) { request, date in
             let digest = try await request.body.sha256().hexadecimal
             let text =
-                "\(request.method) \(request.headerFields[.accept] ?? "") \(digest) \(date.timeIntervalSince1970)"
-            request.headerFields["X-Signature"] = text
+                "\(request.method) \(request.headers[.accept] ?? "") \(digest) \(date.timeIntervalSince1970)"
+            request.headers["X-Signature"] = text
             request.url.append(queryItems: [URLQueryItem(name: "signed", value: "yes")])
         }
         let request = HTTPRequest(method: .post, url: home, body: "abc")
         let sent = try await send([.headers([.accept: "text/plain"]), sign], request)[0]
         #expect(
-            sent.headerFields["X-Signature"]
+            sent.headers["X-Signature"]
                 == "POST text/plain ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad 1000.0"
         )
         #expect(sent.url.absoluteString == "https://api.example.com/orders?id=1&signed=yes")
     }
 
     @Test func onlyChosenRequestsAreSigned() async throws {
-        let signer = RequestSigner { request, _ in request.headerFields["X-Signature"] = "yes" }
+        let signer = RequestSigner { request, _ in request.headers["X-Signature"] = "yes" }
         let sign = AnyInterceptor.sign(signer, origins: [Origin(home)!], where: { $0.method != .get })
-        #expect(try await send([sign], HTTPRequest(url: home))[0].headerFields.isEmpty)
-        #expect(try await send([sign], HTTPRequest(method: .put, url: home))[0].headerFields.count == 1)
+        #expect(try await send([sign], HTTPRequest(url: home))[0].headers.isEmpty)
+        #expect(try await send([sign], HTTPRequest(method: .put, url: home))[0].headers.count == 1)
     }
 
     @Test(arguments: ["https://other.example.com/", "http://api.example.com/", "https://api.example.com:444/"])
     func nothingIsSignedForAnotherOrigin(other: String) async throws {
         let sign = AnyInterceptor.sign(.hmacSHA256(SigningKey("k")), origins: [Origin(home)!])
-        #expect(try await send([sign], HTTPRequest(url: try url(other)))[0].headerFields.isEmpty)
+        #expect(try await send([sign], HTTPRequest(url: try url(other)))[0].headers.isEmpty)
     }
 
     @Test func originOfTheClientIsTheDefaultAndAnUnknownOneIsExplained() async throws {
@@ -54,7 +54,7 @@ import Testing
         )
         _ = try await client.send(HTTPRequest(url: home))
         _ = try await client.send(HTTPRequest(url: try url("https://evil.example/")))
-        #expect(recorder.requests.map { $0.headerFields.contains("Signature") } == [true, false])
+        #expect(recorder.requests.map { $0.headers.contains("Signature") } == [true, false])
         let error = await #expect(throws: TransportError.self) {
             try await send([.sign(.hmacSHA256(SigningKey("k")))], HTTPRequest(url: home))
         }
@@ -71,7 +71,7 @@ import Testing
         }
         let sign = AnyInterceptor.sign(.hmacSHA256(SigningKey("k")), origins: [Origin(home)!])
         let sent = try await send([redirect, sign], HTTPRequest(url: home))
-        #expect(sent.map { $0.headerFields.contains("Signature") } == [true, false])
+        #expect(sent.map { $0.headers.contains("Signature") } == [true, false])
     }
 
     @Test func whatTheSignerThrowsIsTheErrorAndNothingIsSent() async throws {
@@ -161,7 +161,7 @@ import Testing
         HTTPRequest(
             method: .post,
             url: try url("https://example.com/foo?param=Value&Pet=dog"),
-            headerFields: [.date: "Tue, 20 Apr 2021 02:07:55 GMT", .contentType: "application/json"],
+            headers: [.date: "Tue, 20 Apr 2021 02:07:55 GMT", .contentType: "application/json"],
             body: body
         )
     }
@@ -177,10 +177,10 @@ import Testing
         )
         try await signer.sign(&request, at: Self.date)
         #expect(
-            request.headerFields["Signature-Input"]
+            request.headers["Signature-Input"]
                 == #"sig-b25=("date" "@authority" "content-type");created=1618884473;keyid="test-shared-secret""#
         )
-        #expect(request.headerFields["Signature"] == "sig-b25=:pxcQw6G3AjtMBQjwo8XzkZf/bws5LelbaMk5rGIGtE8=:")
+        #expect(request.headers["Signature"] == "sig-b25=:pxcQw6G3AjtMBQjwo8XzkZf/bws5LelbaMk5rGIGtE8=:")
     }
 
     @Test func methodURLTypeAndDigestAreCoveredByDefault() async throws {
@@ -188,10 +188,10 @@ import Testing
         try await HTTPMessageSignature(SigningKey(Self.secret)).sign(&request, at: Self.date)
         // RFC 9530 §B.1 contains the digest of this content.
         #expect(
-            request.headerFields["Content-Digest"] == "sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:"
+            request.headers["Content-Digest"] == "sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:"
         )
         let parameters = #"("@method" "@target-uri" "content-type" "content-digest");created=1618884473"#
-        #expect(request.headerFields["Signature-Input"] == "sig1=\(parameters)")
+        #expect(request.headers["Signature-Input"] == "sig1=\(parameters)")
         let covered = ["@method", "@target-uri", "content-type", "content-digest"]
         #expect(
             try HTTPMessageSignature.base(covered, parameters, of: request) == """
@@ -223,7 +223,7 @@ import Testing
     // RFC 9421 §2.1.
     @Test func valuesOfSeveralFieldsOfANameAreJoinedByACommaAndASpace() throws {
         let fields: HTTPFields = ["X-A": "  one ", "Date": "d", "x-a": "two,three", "X-Empty": ""]
-        let request = HTTPRequest(url: try url("https://example.com/"), headerFields: fields)
+        let request = HTTPRequest(url: try url("https://example.com/"), headers: fields)
         let base = try HTTPMessageSignature.base(["x-a", "x-empty"], "()", of: request)
         #expect(base == "\"x-a\": one, two,three\n\"x-empty\": \n\"@signature-params\": ()")
     }
@@ -239,7 +239,7 @@ import Testing
             var request = try request()
             let error = await #expect(throws: TransportError.self) { try await signer.sign(&request, at: Self.date) }
             #expect(error?.code == .unsignableRequest)
-            #expect(!request.headerFields.contains("Signature"))
+            #expect(!request.headers.contains("Signature"))
         }
     }
 
@@ -251,7 +251,7 @@ import Testing
         }
         #expect(error?.code == .bodyNotReplayable)
         try await HTTPMessageSignature(SigningKey("k"), covering: ["@method"]).sign(&request, at: Self.date)
-        #expect(request.headerFields.contains("Signature"))
+        #expect(request.headers.contains("Signature"))
         #expect(body.isReadable)
     }
 
@@ -259,6 +259,6 @@ import Testing
         var request = try request()
         try await HTTPMessageSignature(SigningKey("k"), keyID: #"a"b\c"#, covering: ["@method"])
             .sign(&request, at: Self.date)
-        #expect(request.headerFields["Signature-Input"]?.hasSuffix(#";keyid="a\"b\\c""#) == true)
+        #expect(request.headers["Signature-Input"]?.hasSuffix(#";keyid="a\"b\\c""#) == true)
     }
 }

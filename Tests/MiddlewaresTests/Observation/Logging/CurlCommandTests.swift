@@ -12,7 +12,7 @@ import Testing
         body: HTTPBody = .empty
     ) throws -> String {
         let body = (body, LoggedBody(limit: 100, isPretty: true, redaction: .standard))
-        let request = HTTPRequest(method: method, url: try url(text), headerFields: fields, body: body.0)
+        let request = HTTPRequest(method: method, url: try url(text), headers: fields, body: body.0)
         return CurlCommand(body: body.1, redaction: .standard).line(for: request)
     }
 
@@ -37,7 +37,7 @@ import Testing
         let request = HTTPRequest(
             method: .post,
             url: try url("https://h.example/a?token=hush"),
-            headerFields: [.authorization: "Bearer s3cr3t", .contentType: "application/json"],
+            headers: [.authorization: "Bearer s3cr3t", .contentType: "application/json"],
             body: #"{"password":"s3cr3t","title":"x"}"#
         )
         let text = request.curlCommand()

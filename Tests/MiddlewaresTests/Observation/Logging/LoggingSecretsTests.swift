@@ -12,7 +12,7 @@ import Testing
         HTTPRequest(
             method: .post,
             url: try url("https://ada:hush@h.example/login?page=2&access_token=hush&code=hush#hush"),
-            headerFields: [
+            headers: [
                 .authorization: "Bearer hush", .cookie: "sid=hush", "X-Api-Key": "hush",
                 .contentType: "application/json",
                 "X-Forwarded-Uri": "/a?token=hush", .referer: "https://h.example/?token=hush",
@@ -38,7 +38,7 @@ import Testing
             let chain = InterceptorChain(
                 [.logging(level, to: log.sink, curl: true)],
                 transport: Recorder { request in
-                    HTTPResponse(status: 200, headerFields: fields, body: HTTPBody(body), url: request.url)
+                    HTTPResponse(status: 200, headers: fields, body: HTTPBody(body), url: request.url)
                 }
             )
             _ = try await chain.send(try request())
@@ -52,8 +52,8 @@ import Testing
         let recorder = Recorder()
         _ = try await InterceptorChain([loud()], transport: recorder).send(try request())
         let sent = try #require(recorder.requests.first)
-        #expect(sent.headerFields[.authorization] == "Bearer hush")
-        #expect(sent.body.bytes == (try request()).body.bytes)
+        #expect(sent.headers[.authorization] == "Bearer hush")
+        #expect(sent.body.data == (try request()).body.data)
         #expect(sent.url == (try request()).url)
     }
 
@@ -110,7 +110,7 @@ import Testing
             [.logging(.body, to: log.sink, redaction: redaction)],
             transport: Recorder { _ in HTTPResponse(status: 200, body: #"{"email":"hush","id":1}"#) }
         )
-        let request = HTTPRequest(url: try url("https://h.example/?email=hush"), headerFields: ["x-tenant": "hush"])
+        let request = HTTPRequest(url: try url("https://h.example/?email=hush"), headers: ["x-tenant": "hush"])
         _ = try await chain.send(request)
         #expect(!log.text.contains("hush"))
     }
@@ -127,7 +127,7 @@ import Testing
             transport: Recorder { _ in
                 HTTPResponse(
                     status: status,
-                    headerFields: ["X-\u{1B}a": Self.forged, .location: Self.forged],
+                    headers: ["X-\u{1B}a": Self.forged, .location: Self.forged],
                     body: HTTPBody(Self.forged)
                 )
             }
@@ -135,7 +135,7 @@ import Testing
         let request = HTTPRequest(
             method: "GET\r\nforged",
             url: try url("https://h.example"),
-            headerFields: ["X": Self.forged],
+            headers: ["X": Self.forged],
             body: HTTPBody(Self.forged)
         )
         _ = try await chain.send(request)

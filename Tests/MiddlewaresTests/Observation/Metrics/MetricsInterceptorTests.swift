@@ -156,14 +156,16 @@ struct MetricsInterceptorTests {
         #expect(log.words == ["began 1", "completed 1", "began 2", "completed 2"])
     }
 
-    @Test func decodingFailureIsToldToEveryInterceptorOnTheWay() async throws {
+    @Test func decodingErrorIsReportedToEveryInterceptorOnTheWay() async throws {
         let outer = EventLog()
         let client = Client(
             interceptors: [.metrics(report: outer.report), .metrics(report: log.report)],
             transport: Recorder { _ in HTTPResponse(status: 200, body: "{") }
         )
         let target = try url("https://e.com/")
-        await #expect(throws: DecodingFailure.self) { try await client.get(RequestTarget(target), as: [Int].self) }
+        await #expect(throws: ResponseDecodingError.self) {
+            try await client.get(RequestTarget(target), as: [Int].self)
+        }
         for log in [outer, log] { #expect(log.words == ["began 1", "completed 1", "undecodable 1"]) }
         let _: NoContent = try await client.get(RequestTarget(target))
         #expect(log.words.count == 5)
@@ -173,7 +175,7 @@ struct MetricsInterceptorTests {
         let chain = InterceptorChain(
             [.metrics(report: log.report)],
             transport: Recorder { request in
-                let number = Int(request.headerFields["N"] ?? "") ?? 0
+                let number = Int(request.headers["N"] ?? "") ?? 0
                 switch number % 5 {
                 case 0: throw Broken()
                 case 1: throw CancellationError()
@@ -186,7 +188,7 @@ struct MetricsInterceptorTests {
         await withTaskGroup { group in
             for number in 0..<1_000 {
                 group.addTask {
-                    let request = HTTPRequest(url: target, headerFields: ["N": "\(number)"])
+                    let request = HTTPRequest(url: target, headers: ["N": "\(number)"])
                     guard let response = try? await chain.send(request) else { return }
                     switch number % 3 {
                     case 0: response.body.discard()

@@ -28,7 +28,7 @@ private final class SpanLog: Sendable {
                 spans.append(Span(number: number, parent: parent, request: text, resendCount: count))
             }
             request.context.spanNumber = number
-            request.headerFields["X-Span"] = "\(number)"
+            request.headers["X-Span"] = "\(number)"
             return number
         } end: { [self] number, response, error in
             spans.change { $0[number - 1].ends.append((response, error)) }
@@ -81,20 +81,20 @@ extension HTTPContext {
         try await send([log.tracing], .get, "https://e.com/a?token=hush", over: recorder)
         #expect(log.words == ["1 under 0, resend 0: 204"])
         #expect(log.spans.value[0].request == "GET https://e.com/a?token=<redacted>")
-        #expect(recorder.requests.map { $0.headerFields["X-Span"] } == ["1"])
+        #expect(recorder.requests.map { $0.headers["X-Span"] } == ["1"])
     }
 
     @Test func failedCallEndsItsSpanWithTheErrorAndItsResponse() async throws {
         await #expect(throws: Broken.self) {
             try await send([log.tracing], over: Recorder { _ in throw Broken() })
         }
-        let failing = Recorder { _ in HTTPResponse(status: 500, headerFields: [.server: "s"], body: "secret") }
+        let failing = Recorder { _ in HTTPResponse(status: 500, headers: [.server: "s"], body: "secret") }
         await #expect(throws: StatusError.self) {
             try await send([log.tracing, .validateStatus()], over: failing)
         }
         #expect(log.words == ["1 under 0, resend 0: Broken", "2 under 0, resend 0: 500 StatusError"])
         let response = try #require(log.spans.value[1].ends[0].response)
-        #expect(response.headerFields[.server] == "s" && response.body.isEmpty)
+        #expect(response.headers[.server] == "s" && response.body.isEmpty)
     }
 
     // MARK: The body
@@ -128,7 +128,7 @@ extension HTTPContext {
     @Test func contentInMemoryEndsTheSpanWithTheHead() async throws {
         let response = try await streamed("abc")
         #expect(log.words == ["1 under 0, resend 0: 200"])
-        #expect(response.body.bytes == Data("abc".utf8))
+        #expect(response.body.data == Data("abc".utf8))
     }
 
     // MARK: Among other interceptors
@@ -233,7 +233,7 @@ extension HTTPContext {
             try await ManualClock().sleep(until: ManualClock.Instant(elapsed: .seconds(1)))
             throw Broken()
         }
-        let chain = InterceptorChain([log.tracing, .retry(3)], transport: recorder)
+        let chain = InterceptorChain([log.tracing, .retry(maxAttempts: 3)], transport: recorder)
         let request = HTTPRequest(url: try url("https://e.com/"))
         let call = Task { try await chain.send(request) }
         await began.opened()

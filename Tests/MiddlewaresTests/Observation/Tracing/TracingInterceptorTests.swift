@@ -51,7 +51,7 @@ import Testing
         context: HTTPContext = HTTPContext()
     ) async throws -> [HTTPRequest] {
         let recorder = Recorder()
-        let request = HTTPRequest(url: try url("https://e.com/"), headerFields: fields, context: context)
+        let request = HTTPRequest(url: try url("https://e.com/"), headers: fields, context: context)
         let response = try await InterceptorChain(interceptors, transport: recorder).send(request)
         #expect(response.context.trace != nil)
         return recorder.requests
@@ -59,7 +59,7 @@ import Testing
 
     private func traces(_ requests: [HTTPRequest]) throws -> [TraceContext] {
         try requests.map { request in
-            let fields = request.headerFields
+            let fields = request.headers
             #expect(fields[values: .traceparent].count == 1)
             let text = try #require(fields[.traceparent])
             return try #require(TraceContext(traceparent: text, tracestate: fields[.tracestate]))
@@ -134,7 +134,7 @@ import Testing
     @Test func othersThanTheNamedOriginsAreNotTold() async throws {
         let home = try #require(Origin(try url("https://home.example/")))
         let sent = try await send([.tracing(origins: [home])], [.traceparent: Self.parent, .tracestate: "a=1"])
-        #expect(sent[0].headerFields.isEmpty)
+        #expect(sent[0].headers.isEmpty)
         #expect(sent[0].context.trace?.traceID == "4bf92f3577b34da6a3ce929d0e0e4736")
     }
 
@@ -142,7 +142,7 @@ import Testing
         let recorder = Recorder()
         let chain = InterceptorChain([.tracing(), .tracing()], transport: recorder)
         let response = try await chain.send(HTTPRequest(url: try url("https://e.com/")))
-        #expect(response.context.trace?.traceparent == recorder.requests.first?.headerFields[.traceparent])
+        #expect(response.context.trace?.traceparent == recorder.requests.first?.headers[.traceparent])
     }
 
     @Test func concurrentRequestsGetSpansOfTheirOwn() async throws {
@@ -153,6 +153,6 @@ import Testing
             for _ in 0..<500 { group.addTask { _ = try await chain.send(request) } }
             try await group.waitForAll()
         }
-        #expect(Set(recorder.requests.compactMap { $0.headerFields[.traceparent] }).count == 500)
+        #expect(Set(recorder.requests.compactMap { $0.headers[.traceparent] }).count == 500)
     }
 }

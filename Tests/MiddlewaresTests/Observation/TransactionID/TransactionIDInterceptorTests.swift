@@ -7,9 +7,9 @@ import Testing
 @Suite(.againstHanging) struct TransactionIDInterceptorTests {
     private func send(_ interceptors: [any Interceptor], fields: HTTPFields = [:]) async throws -> [HTTPFields] {
         let recorder = Recorder()
-        let request = HTTPRequest(url: try url("https://example.com"), headerFields: fields)
+        let request = HTTPRequest(url: try url("https://example.com"), headers: fields)
         _ = try await InterceptorChain(interceptors, transport: recorder).send(request)
-        return recorder.requests.map(\.headerFields)
+        return recorder.requests.map(\.headers)
     }
 
     @Test func setsAFreshIDForEachRequest() async throws {
@@ -66,6 +66,6 @@ import Testing
             for _ in 0..<500 { group.addTask { _ = try await chain.send(request) } }
             try await group.waitForAll()
         }
-        #expect(Set(recorder.requests.map { $0.headerFields[.transactionID] }).count == 500)
+        #expect(Set(recorder.requests.map { $0.headers[.transactionID] }).count == 500)
     }
 }

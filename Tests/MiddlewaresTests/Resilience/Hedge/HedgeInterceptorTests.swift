@@ -133,7 +133,7 @@ struct HedgeInterceptorTests {
         await clock.sleepers(1)
         clock.advance(by: .seconds(4))
         let response = try await task.value
-        #expect(response.body.bytes == Data("first".utf8))
+        #expect(response.body.data == Data("first".utf8))
         #expect(response.context.hedgeAttempt == 1)
         #expect(discards.value == 1)
     }
@@ -183,7 +183,7 @@ struct HedgeInterceptorTests {
         await clock.sleepers(2)
         clock.advance(by: .seconds(1))
         #expect(try await again.value.context.hedgeAttempt == 2)
-        #expect(server.requests.map(\.body.bytes) == [nil, Data("a".utf8), Data("a".utf8)])
+        #expect(server.requests.map(\.body.data) == [nil, Data("a".utf8), Data("a".utf8)])
     }
 
     @Test func secondTriesStayWithinTheBudget() async throws {

@@ -62,7 +62,7 @@ struct RepeatedOrderTests {
             let status = HTTPResponse.Status(integerLiteral: code)
             let transport = Recorder { request in
                 guard request.method == .get else { return redirect(303, "/receipt") }
-                return HTTPResponse(status: status, headerFields: [.retryAfter: "0"])
+                return HTTPResponse(status: status, headers: [.retryAfter: "0"])
             }
             let chain = InterceptorChain(
                 [
@@ -219,7 +219,7 @@ struct RepeatedOrderTests {
             guard request.method == .get else { return redirect(303, "/receipt") }
             return HTTPResponse(
                 status: status,
-                headerFields: [.contentType: "application/json"],
+                headers: [.contentType: "application/json"],
                 body: #"{"code":7,"message":"Not now"}"#
             )
         }

@@ -32,7 +32,7 @@ struct RetryChainTests {
         let tally = Tally()
         let transport = Recorder { _ in
             tally.count() == 1
-                ? HTTPResponse(status: 503, headerFields: [.retryAfter: "7"]) : HTTPResponse(status: 500)
+                ? HTTPResponse(status: 503, headers: [.retryAfter: "7"]) : HTTPResponse(status: 500)
         }
         let chain = InterceptorChain(
             [.retry(.constant(.zero), time: .manual(clock)), .validateStatus()],
@@ -52,14 +52,14 @@ struct RetryChainTests {
         let tally = Tally()
         let transport = Recorder { request in
             guard tally.count() % 2 == 0 else { return HTTPResponse(status: 503) }
-            return HTTPResponse(status: request.headerFields[.authorization] == "Bearer new" ? 200 : 401)
+            return HTTPResponse(status: request.headers[.authorization] == "Bearer new" ? 200 : 401)
         }
         let chain = InterceptorChain(
             [.retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(.constant(.zero))],
             transport: transport
         )
         #expect(try await chain.get() == 200)
-        let sent = transport.requests.map { $0.headerFields[.authorization] }
+        let sent = transport.requests.map { $0.headers[.authorization] }
         #expect(sent == ["Bearer old", "Bearer old", "Bearer new", "Bearer new"])
     }
 
@@ -207,8 +207,8 @@ struct RetryChainTests {
             transport: transport
         )
         _ = try await chain.send(HTTPRequest(url: apiURL))
-        #expect(transport.requests.map { $0.headerFields[.transactionID] } == ["1", "1"])
-        #expect(transport.requests.map { $0.headerFields["X-Attempt"] } == ["2", "3"])
+        #expect(transport.requests.map { $0.headers[.transactionID] } == ["1", "1"])
+        #expect(transport.requests.map { $0.headers["X-Attempt"] } == ["2", "3"])
     }
 
     @Test func overRealSocketsAServerThatBreaksOffIsTriedAgain() async throws {
@@ -221,14 +221,14 @@ struct RetryChainTests {
         )
         let client = Client(baseURL: server.url, interceptors: [.retry(.constant(.zero))])
         let response = try await client.send(HTTPRequest(url: server.url.appending(path: "x")))
-        #expect(response.body.bytes == Data("at last".utf8))
+        #expect(response.body.data == Data("at last".utf8))
         #expect(response.context.attempts.map(\.status) == [nil, 503, 200])
         #expect(server.requests.count == 3)
     }
 
     @Test func conditionBesideTheNumberReplacesThePolicys() async throws {
         let transport = answering([.success(HTTPResponse(status: 409)), .success(HTTPResponse(status: 200))])
-        let retry: AnyInterceptor = .retry(3, when: .status(409), time: .manual(clock))
+        let retry: AnyInterceptor = .retry(maxAttempts: 3, when: .status(409), time: .manual(clock))
         let task = Task { try await InterceptorChain([retry], transport: transport).send(HTTPRequest(url: apiURL)) }
         await clock.sleepers(1)
         clock.advance(by: .seconds(1))

@@ -22,11 +22,12 @@ struct RetryInterceptorTests {
     }
 
     @Test func numberIsThatOfTheAttempts() async throws {
-        let policy: RetryPolicy = 3
+        let policy = RetryPolicy.exponential(maxAttempts: 3)
         #expect(policy.maxAttempts == 3)
         #expect(policy.retryAfter == RetryPolicy.exponential().retryAfter)
         for (retry, attempts): (AnyInterceptor, Int) in [
-            (.retry(3, time: .manual(clock)), 3), (.retry(1, time: .manual(clock)), 1), (.retry(0), 1), (.retry(-1), 1),
+            (.retry(maxAttempts: 3, time: .manual(clock)), 3), (.retry(maxAttempts: 1, time: .manual(clock)), 1),
+            (.retry(maxAttempts: 0), 1), (.retry(maxAttempts: -1), 1),
         ] {
             let server = answering([busy])
             let task = Task { try await chain(retry, server).send(HTTPRequest(url: apiURL)) }
@@ -174,7 +175,7 @@ struct RetryInterceptorTests {
     @Test func callCancelledDuringA503WithoutAWaitMakesNoOtherAttempt() async throws {
         let transport = Recorder { _ in
             withUnsafeCurrentTask { $0?.cancel() }
-            return HTTPResponse(status: 503, headerFields: [.retryAfter: "0"])
+            return HTTPResponse(status: 503, headers: [.retryAfter: "0"])
         }
         let task = Task { [clock] in
             try await chain(.retry(.constant(.zero, maxAttempts: 3), time: .manual(clock)), transport)
@@ -213,12 +214,12 @@ struct RetryInterceptorTests {
         let transport = answering([busy, ok])
         let appending: AnyInterceptor = .intercept { request, next in
             var request = request
-            request.headerFields.append("X-A", "1")
+            request.headers.append("X-A", "1")
             return try await next(request)
         }
         let chain = InterceptorChain([.retry(.constant(.zero)), appending], transport: transport)
         _ = try await chain.send(HTTPRequest(url: apiURL))
-        #expect(transport.requests.map { $0.headerFields[values: "X-A"] } == [["1"], ["1"]])
+        #expect(transport.requests.map { $0.headers[values: "X-A"] } == [["1"], ["1"]])
     }
 
     @Test func idempotencyKeyIsMadeOnceForAllAttempts() async throws {
@@ -228,10 +229,10 @@ struct RetryInterceptorTests {
         let chain = chain(retry, transport)
         _ = try await chain.send(HTTPRequest(method: .post, url: apiURL, body: "x"))
         _ = try await chain.send(HTTPRequest(method: .post, url: apiURL, body: "x"))
-        _ = try await chain.send(HTTPRequest(method: .post, url: apiURL, headerFields: [.idempotencyKey: "own"]))
+        _ = try await chain.send(HTTPRequest(method: .post, url: apiURL, headers: [.idempotencyKey: "own"]))
         _ = try await chain.send(HTTPRequest(url: apiURL))
         #expect(
-            transport.requests.map { $0.headerFields[.idempotencyKey] } == [
+            transport.requests.map { $0.headers[.idempotencyKey] } == [
                 "key-1", "key-1", "key-1", "key-2", "own", nil,
             ]
         )
@@ -243,7 +244,7 @@ struct RetryInterceptorTests {
         var request = HTTPRequest(method: .post, url: apiURL, body: "x")
         request.context.callShape.mayGetIdempotencyKey = false
         await #expect(throws: TransportError.self) { try await chain.send(request) }
-        #expect(transport.requests.map { $0.headerFields[.idempotencyKey] } == [nil])
+        #expect(transport.requests.map { $0.headers[.idempotencyKey] } == [nil])
     }
 
     @Test func budgetIsSharedAndKeepsAnOutageFromBeingMultiplied() async throws {
@@ -283,7 +284,7 @@ struct RetryInterceptorTests {
     }
 
     @Test func retryAfterAsADateIsComparedWithTheInjectedClock() async throws {
-        let asked = HTTPResponse(status: 429, headerFields: [.retryAfter: "Sun, 06 Nov 1994 08:49:47 GMT"])
+        let asked = HTTPResponse(status: 429, headers: [.retryAfter: "Sun, 06 Nov 1994 08:49:47 GMT"])
         let transport = answering([.success(asked), ok])
         let retry: AnyInterceptor = .retry(
             .constant(.zero),

@@ -21,7 +21,7 @@ import Testing
     }
 
     private func status(_ status: HTTPResponse.Status, _ fields: HTTPFields = [:]) -> Answer {
-        .success(HTTPResponse(status: status, headerFields: fields))
+        .success(HTTPResponse(status: status, headers: fields))
     }
 
     private func failure(_ code: HTTPErrorCode) -> Answer { .failure(TransportError(code, "It failed.")) }
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test func idempotencyKeyOrTheCallerMakeItIdempotent() {
-        var keyed = HTTPRequest(method: .post, url: apiURL, headerFields: ["idempotency-key": "1"])
+        var keyed = HTTPRequest(method: .post, url: apiURL, headers: ["idempotency-key": "1"])
         #expect(decision(failure(.timedOut), to: keyed) == .retry(after: .seconds(1)))
         keyed.context.isIdempotent = false
         #expect(decision(failure(.timedOut), to: keyed) == .stop(.notIdempotent))
@@ -210,11 +210,11 @@ import Testing
     }
 
     @Test func resetIsSecondsSince1970OrFromNow() {
-        let response = HTTPResponse(status: 429, headerFields: ["X-RateLimit-Reset": "1700000030"])
+        let response = HTTPResponse(status: 429, headers: ["X-RateLimit-Reset": "1700000030"])
         let now = Date(timeIntervalSince1970: 1_700_000_000)
         #expect(RetryAfter.wait(in: response, now: now) == .seconds(30))
         #expect(RetryAfter.wait(in: response, now: now + 100) == .zero)
-        let both = HTTPResponse(status: 429, headerFields: [.retryAfter: "5", "X-RateLimit-Reset": "1700000030"])
+        let both = HTTPResponse(status: 429, headers: [.retryAfter: "5", "X-RateLimit-Reset": "1700000030"])
         #expect(RetryAfter.wait(in: both, now: now) == .seconds(5))
     }
 

@@ -171,7 +171,7 @@ import Testing
                 .cache(.memory(), time: .manual(clock)),
                 .waitForNetwork(upTo: .seconds(30), monitor: network, time: .manual(clock)),
             ],
-            transport: Recorder { HTTPResponse(status: 200, headerFields: [.cacheControl: "max-age=60"], url: $0.url) }
+            transport: Recorder { HTTPResponse(status: 200, headers: [.cacheControl: "max-age=60"], url: $0.url) }
         )
         network.update(.satisfied)
         _ = try await get(fresh).value
@@ -365,14 +365,14 @@ import Testing
     @Test func theDocumentedOrderHasNoFinding() {
         let wait: AnyInterceptor = .waitForNetwork(upTo: .seconds(30), monitor: network)
         #expect(findings([.cache(.memory()), wait, .limitConcurrency(32), .logging()]) == [])
-        #expect(findings([.cache(.memory()), .retry(3), wait, .rateLimit(10, per: .seconds(1))]) == [])
+        #expect(findings([.cache(.memory()), .retry(maxAttempts: 3), wait, .rateLimit(10, per: .seconds(1))]) == [])
     }
 
     @Test func aPlaceInWhichAWaitDoesHarmIsFound() {
         let wait: AnyInterceptor = .waitForNetwork(upTo: .seconds(30), monitor: network)
         let wrong: [(any Interceptor, isInside: Bool, String)] = [
             (.cache(.memory()), false, "stored response"),
-            (.retry(3), false, "first attempt"),
+            (.retry(maxAttempts: 3), false, "first attempt"),
             (.limitConcurrency(32), true, "permit"),
             (.rateLimit(10, per: .seconds(1)), true, "permit"),
             (.circuitBreaker(), true, "permit"),

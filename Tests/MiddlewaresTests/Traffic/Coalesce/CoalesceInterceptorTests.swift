@@ -48,51 +48,51 @@ struct CoalesceInterceptorTests {
         var shared = 0
         for task in tasks {
             let response = try await task.value
-            #expect(response.body.bytes == Data("1".utf8))
+            #expect(response.body.data == Data("1".utf8))
             shared += response.context.isCoalesced ? 1 : 0
         }
         #expect(shared == 199)
         #expect(server.requests.count == 1)
         #expect(coalesce.coalescer.counts == (0, 0))
-        #expect(try await get(chain).value.body.bytes == Data("2".utf8))
+        #expect(try await get(chain).value.body.data == Data("2".utf8))
     }
 
     @Test func requestDoesNotWaitForItselfWhereTheSameInterceptorIsTwiceInAChain() async throws {
         let (coalesce, server) = (coalesce(), server())
         gate.open()
         let response = try await get(InterceptorChain([coalesce, coalesce], transport: server)).value
-        #expect(response.body.bytes == Data("1".utf8))
+        #expect(response.body.data == Data("1".utf8))
         #expect(coalesce.coalescer.counts == (0, 0))
     }
 
     @Test func requestsWithOtherCredentialsNeverShare() async throws {
         let server = server { request, _ in
-            HTTPResponse(status: 200, body: HTTPBody(request.headerFields[.authorization] ?? "nobody"))
+            HTTPResponse(status: 200, body: HTTPBody(request.headers[.authorization] ?? "nobody"))
         }
         let chain = InterceptorChain([coalesce()], transport: server)
         let users = ["nobody", "Bearer a", "Bearer b"]
         let tasks = (0..<60).map { number in
             var request = HTTPRequest(url: apiURL)
             let user = users[number % 3]
-            if user != "nobody" { request.headerFields[.authorization] = user }
+            if user != "nobody" { request.headers[.authorization] = user }
             return (get(chain, request), user)
         }
         await joined.reached(60)
         gate.open()
-        for (task, user) in tasks { #expect(try await task.value.body.bytes == Data(user.utf8)) }
+        for (task, user) in tasks { #expect(try await task.value.body.data == Data(user.utf8)) }
         #expect(server.requests.count == 3)
     }
 
     @Test func cookiesGoToTheRequestThatBeganTheExchangeAlone() async throws {
         let server = server { request, _ in
-            HTTPResponse(status: 200, headerFields: [.setCookie: "sid=session-1"], url: request.url)
+            HTTPResponse(status: 200, headers: [.setCookie: "sid=session-1"], url: request.url)
         }
         let chain = InterceptorChain([coalesce()], transport: server)
         let tasks = (0..<10).map { _ in get(chain) }
         await joined.reached(10)
         gate.open()
         var sessions = 0
-        for task in tasks { sessions += try await task.value.headerFields.contains(.setCookie) ? 1 : 0 }
+        for task in tasks { sessions += try await task.value.headers.contains(.setCookie) ? 1 : 0 }
         #expect(sessions == 1)
         #expect(server.requests.count == 1)
     }
@@ -240,7 +240,7 @@ struct CoalesceInterceptorTests {
         }
         let token = AnyInterceptor.intercept { request, next in
             var request = request
-            request.headerFields[.authorization] = "Bearer anyone"
+            request.headers[.authorization] = "Bearer anyone"
             return try await next(request)
         }
         let account = AnyInterceptor.intercept { request, next in
@@ -326,8 +326,8 @@ extension CoalesceInterceptorTests {
         gate.open()
         _ = try await change.value
         _ = try await elsewhere.value
-        #expect(try await before.value.body.bytes == Data("GET 1".utf8))
-        #expect(try await during.value.body.bytes == Data("GET 1".utf8))
+        #expect(try await before.value.body.data == Data("GET 1".utf8))
+        #expect(try await during.value.body.data == Data("GET 1".utf8))
     }
 
     @Test func getAfterAChangeBeginsAnew() async throws {
@@ -346,9 +346,9 @@ extension CoalesceInterceptorTests {
         let after = get(chain)
         await arrivals.reached(4)
         gate.open()
-        #expect(try await before.value.body.bytes == Data("1".utf8))
-        #expect(try await alsoBefore.value.body.bytes == Data("1".utf8))
-        #expect(try await after.value.body.bytes == Data("4".utf8))
+        #expect(try await before.value.body.data == Data("1".utf8))
+        #expect(try await alsoBefore.value.body.data == Data("1".utf8))
+        #expect(try await after.value.body.data == Data("4".utf8))
     }
 
     private enum Trace {
@@ -391,7 +391,7 @@ extension CoalesceInterceptorTests {
         }
         for (task, path, isCancelled) in tasks {
             switch await task.result {
-            case .success(let response): #expect(response.body.bytes == Data(path.utf8))
+            case .success(let response): #expect(response.body.data == Data(path.utf8))
             case .failure(let error): #expect(isCancelled && error is CancellationError)
             }
         }

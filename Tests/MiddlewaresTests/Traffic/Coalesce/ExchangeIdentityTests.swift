@@ -12,7 +12,7 @@ import Testing
         change: (inout HTTPRequest) -> Void = { _ in }
     ) throws -> ExchangeIdentity? {
         let fields: HTTPFields = [.accept: "application/json", .authorization: "Bearer a"]
-        var request = HTTPRequest(url: try url(address), headerFields: fields)
+        var request = HTTPRequest(url: try url(address), headers: fields)
         change(&request)
         return ExchangeIdentity(of: request, ignoring: ignored, apart: apart)
     }
@@ -22,7 +22,7 @@ import Testing
         _ values: [String],
         ignoring ignored: Set<HTTPField.Name> = CoalesceInterceptor.labels
     ) throws -> ExchangeIdentity? {
-        try identity(ignoring: ignored, change: { request in request.headerFields[values: name] = values })
+        try identity(ignoring: ignored, change: { request in request.headers[values: name] = values })
     }
 
     @Test func identicalRequestsAreOne() throws {
@@ -31,7 +31,7 @@ import Testing
         #expect(try identity() == usual)
         #expect(try identity("https://api.example.com/users/42#fragment") == usual)
         let inAnotherOrder = try identity(change: { request in
-            request.headerFields = [.authorization: "Bearer a", "ACCEPT": "application/json"]
+            request.headers = [.authorization: "Bearer a", "ACCEPT": "application/json"]
         })
         #expect(inAnotherOrder == usual)
     }

@@ -271,7 +271,7 @@ extension LimitConcurrencyInterceptorTests {
         let chain = InterceptorChain([limit], transport: Recorder { _ in HTTPResponse(status: 200, body: "ab") })
         let response = try await chain.send(HTTPRequest(url: apiURL))
         #expect(limit.pool.counts.inUse == 0)
-        #expect(response.body.bytes == Data("ab".utf8))
+        #expect(response.body.data == Data("ab".utf8))
     }
 }
 

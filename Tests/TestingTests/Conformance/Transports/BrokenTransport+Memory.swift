@@ -20,7 +20,7 @@ extension BrokenTransport {
         },
         Self("injectedFieldsAreRefusedBeforeAnythingIsSent") { request, send in
             var request = request
-            if request.headerFields["X-A"]?.contains("\0") == true { request.headerFields.remove("X-A") }
+            if request.headers["X-A"]?.contains("\0") == true { request.headers.remove("X-A") }
             return try await send(request)
         },
         Self("onlyHTTPIsSpoken") { request, send in
@@ -46,16 +46,16 @@ extension BrokenTransport {
         },
         Self("headHasFieldsButNoContent") { request, send in
             var response = try await send(request)
-            if request.method == .head { response.headerFields.remove(.contentLength) }
+            if request.method == .head { response.headers.remove(.contentLength) }
             return response
         },
         Self("repeatedFieldsStayApart") { request, send in
             var response = try await send(request)
             var joined = HTTPFields()
-            for field in response.headerFields where !joined.contains(field.name) {
-                joined[field.name] = response.headerFields[values: field.name].joined(separator: ", ")
+            for field in response.headers where !joined.contains(field.name) {
+                joined[field.name] = response.headers[values: field.name].joined(separator: ", ")
             }
-            response.headerFields = joined
+            response.headers = joined
             return response
         },
     ]
@@ -108,12 +108,12 @@ extension BrokenTransport {
     private static let contents: [Self] = [
         Self("chunkedContentIsPutTogether") { request, send in
             var response = try await send(request)
-            if response.body.bytes == Data("one two three".utf8) { response.body = "one two " }
+            if response.body.data == Data("one two three".utf8) { response.body = "one two " }
             return response
         },
         Self("aStreamBeginsBeforeItsEnd") { request, send in
             var response = try await send(request)
-            guard response.body.length == 10, response.body.bytes == nil else { return response }
+            guard response.body.length == 10, response.body.data == nil else { return response }
             // Holds back what has arrived until more arrives.
             let stream = AlteredStream(body: response.body).dropFirst()
             response.body = response.body.wrapped(length: 10) { _ in stream }
@@ -129,7 +129,7 @@ extension BrokenTransport {
     private static let restraint: [Self] = [
         Self("redirectsAreNotFollowed") { request, send in
             let response = try await send(request)
-            guard let location = response.headerFields[.location],
+            guard let location = response.headers[.location],
                 let url = URL(string: location, relativeTo: request.url)
             else { return response }
             var next = request
@@ -144,9 +144,9 @@ extension BrokenTransport {
             let jar = Shared<String?>(nil)
             return { request, send in
                 var request = request
-                if let cookie = jar.value { request.headerFields[.cookie] = cookie }
+                if let cookie = jar.value { request.headers[.cookie] = cookie }
                 let response = try await send(request)
-                if let cookie = response.headerFields[.setCookie] { jar.value = cookie }
+                if let cookie = response.headers[.setCookie] { jar.value = cookie }
                 return response
             }
         },
@@ -155,7 +155,7 @@ extension BrokenTransport {
             return { request, send in
                 if let response = kept.value { return response }
                 let response = try await send(request)
-                if response.headerFields.contains(.cacheControl) { kept.value = response }
+                if response.headers.contains(.cacheControl) { kept.value = response }
                 return response
             }
         },
@@ -198,7 +198,7 @@ extension BrokenTransport {
         },
         Self("aCancelledReaderEndsItsTransfer") { request, send in
             var response = try await send(request)
-            guard response.body.bytes == nil else { return response }
+            guard response.body.data == nil else { return response }
             response.body = response.body.wrapped(length: response.body.length) { body in
                 AlteredStream(body: body) { error in
                     error is CancellationError ? TransportError(.connectionLost, "The reader left.") : error
@@ -208,7 +208,7 @@ extension BrokenTransport {
         },
         Self("aDiscardedBodyEndsItsTransfer") { request, send in
             var response = try await send(request)
-            guard response.body.bytes == nil else { return response }
+            guard response.body.data == nil else { return response }
             response.body = .oneShot(AlteredStream(body: response.body), length: response.body.length, onDiscard: {})
             return response
         },

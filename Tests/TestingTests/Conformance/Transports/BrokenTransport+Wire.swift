@@ -15,31 +15,31 @@ extension BrokenTransport {
         },
         Self("interimResponsesAreNotTakenForTheFinalOne") { request, send in
             var response = try await send(request)
-            if response.headerFields["X-A"] == "final" { response.headerFields[.link] = "</a.css>" }
+            if response.headers["X-A"] == "final" { response.headers[.link] = "</a.css>" }
             return response
         },
         Self("trailersAreNotTakenForFields") { request, send in
             var response = try await send(request)
-            if response.headerFields["X-A"] == "b", response.body.length == 2 {
-                response.headerFields["X-Trailer"] = "1"
+            if response.headers["X-A"] == "b", response.body.length == 2 {
+                response.headers["X-Trailer"] = "1"
             }
             return response
         },
         Self("everyRequestedCodingIsDecoded") { request, send in
             var response = try await send(request)
-            if response.headerFields["X-A"] == "b", response.body.bytes?.count == 17 {
-                response.headerFields[.contentLength] = "9"
+            if response.headers["X-A"] == "b", response.body.data?.count == 17 {
+                response.headers[.contentLength] = "9"
             }
             return response
         },
         Self("aPartIsAskedForWithoutCoding") { request, send in
             var request = request
-            if request.headerFields.contains(.range) { request.headerFields[.acceptEncoding] = "gzip" }
+            if request.headers.contains(.range) { request.headers[.acceptEncoding] = "gzip" }
             return try await send(request)
         },
         Self("aTruncatedResponseIsAnError") { request, send in
             var response = try await send(request)
-            guard response.body.bytes == nil, response.body.length != 0 else { return response }
+            guard response.body.data == nil, response.body.length != 0 else { return response }
             response.body = response.body.wrapped(length: nil) { body in
                 AlteredStream(body: body) { error in
                     (error as? TransportError)?.code == .truncated ? nil : error
@@ -49,7 +49,7 @@ extension BrokenTransport {
         },
         Self("contentMayEndWithItsConnection") { request, send in
             let response = try await send(request)
-            if response.body.bytes == Data("to the end".utf8) { throw TransportError(.truncated, "No length.") }
+            if response.body.data == Data("to the end".utf8) { throw TransportError(.truncated, "No length.") }
             return response
         },
     ]
@@ -103,7 +103,7 @@ extension BrokenTransport {
         },
         Self("fieldsThatATrailerMustNotHoldAreDropped") { request, send in
             var response = try await send(request)
-            if response.context.trailers?.fields == ["X-A": "1"] { response.headerFields.append(.setCookie, "a=b") }
+            if response.context.trailers?.fields == ["X-A": "1"] { response.headers.append(.setCookie, "a=b") }
             return response
         },
         Self("interimResponsesAreTold") { request, send in

@@ -27,7 +27,7 @@ struct ByteWriter {
         append(UInt64(bitPattern: response.responseTime))
         append(UInt64(response.needsValidation ? 1 : 0))
         append(response.selectingFields)
-        append(response.headerFields)
+        append(response.headers)
     }
 }
 
@@ -81,7 +81,7 @@ struct ByteReader {
         let selectingFields = try fields()
         return CachedResponse(
             status: status,
-            headerFields: try fields(),
+            headers: try fields(),
             selectingFields: selectingFields,
             initialAge: initialAge,
             responseTime: responseTime,

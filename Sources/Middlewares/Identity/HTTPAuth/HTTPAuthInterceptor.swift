@@ -1,13 +1,13 @@
-/// The implementation of `.passwordAuth(…)`, documented there.
-struct PasswordAuthInterceptor: PlacedInterceptor {
+/// The implementation of `.httpAuth(…)`, documented there.
+struct HTTPAuthInterceptor: PlacedInterceptor {
     typealias Credentials = @Sendable (_ realm: String, _ origin: Origin) async throws -> PasswordCredential?
 
-    private typealias Sent = (answer: PasswordAuthAnswer, value: String)
+    private typealias Sent = (answer: HTTPAuthAnswer, value: String)
 
     let schemes: Set<PasswordScheme>
     let origins: Set<Origin>?
     let random: RandomSource
-    var memory = PasswordAuthMemory(PasswordSession())
+    var memory = HTTPAuthMemory(PasswordSession())
     var atOnce: PasswordCredential?
     let credentials: Credentials
 
@@ -18,7 +18,7 @@ struct PasswordAuthInterceptor: PlacedInterceptor {
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let request = request
         let mode = request.context.authorization
-        guard !request.headerFields.contains(.authorization), mode != .omitted else {
+        guard !request.headers.contains(.authorization), mode != .omitted else {
             return try await next(request)
         }
         guard let origin = try origin(of: request) else { return try await sendWithout(request, next) }
@@ -28,7 +28,7 @@ struct PasswordAuthInterceptor: PlacedInterceptor {
         var answersLeft = Self.mostAnswers
         while true {
             var attempt = request
-            attempt.headerFields[.authorization] = sent?.value
+            attempt.headers[.authorization] = sent?.value
             if answersLeft < Self.mostAnswers { attempt.context.resendCount += Self.mostAnswers - answersLeft }
             let response = try await next(attempt)
             let reason = response.disregardedChallenge(to: origin)
@@ -61,7 +61,7 @@ struct PasswordAuthInterceptor: PlacedInterceptor {
         switch schemes {
         case [.basic]: "basicAuth"
         case [.digest]: "digestAuth"
-        default: "passwordAuth"
+        default: "httpAuth"
         }
     }
 

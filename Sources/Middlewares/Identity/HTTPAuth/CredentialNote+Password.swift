@@ -20,7 +20,7 @@ extension CredentialNote {
         _ challenges: [Challenge],
         _ schemes: Set<PasswordScheme>,
         _ origin: Origin,
-        rejected: PasswordAuthAnswer?
+        rejected: HTTPAuthAnswer?
     ) -> Self {
         func offers(_ scheme: PasswordScheme) -> Bool {
             schemes.contains(scheme) && challenges.contains { $0.scheme == scheme.name }

@@ -4,12 +4,12 @@ public import Foundation
 /// interceptor checked it. ``InterceptorsTransport/HTTPError/decode(_:with:)`` throws it, too.
 ///
 /// ```text
-/// DecodingFailure.undecodable: User can't be decoded at friends[3].name: expected String, but found a number. 200 OK,
+/// ResponseDecodingError.undecodable: User can't be decoded at friends[3].name: expected String, but found a number. 200 OK,
 /// application/json, 5120 bytes (GET https://api.example.com/v1/users/42). Body: {"id":42,"friends":[{"na…
 /// ```
 /// The printed text is bounded and free of secrets: values under sensitive names are redacted. If the content has any, the
 /// decoder's own message is left out, because it might quote them. ``response`` and ``body`` are unredacted.
-public struct DecodingFailure: HTTPError {
+public struct ResponseDecodingError: HTTPError {
     /// The kind of failure.
     public let code: HTTPErrorCode
     /// A message for a person, without secrets.
@@ -33,19 +33,19 @@ public struct DecodingFailure: HTTPError {
         _ code: HTTPErrorCode,
         _ message: String,
         response: HTTPResponse,
-        body: (bytes: Data, isComplete: Bool),
+        body: (data: Data, isComplete: Bool),
         request: HTTPRequest.Summary?,
         codingPath: [any CodingKey] = [],
         underlying: (any Error)? = nil
     ) {
         self.code = code
         self.message = message
-        let kept = HTTPBody.beginning(of: body.bytes, upTo: Self.bodyLimit)
-        self.body = kept.bytes
+        let kept = HTTPBody.beginning(of: body.data, upTo: Self.bodyLimit)
+        self.body = kept.data
         self.isBodyComplete = kept.isComplete && body.isComplete
-        self.length = max(body.bytes.count, response.body.length.map { Int(clamping: $0) } ?? 0)
+        self.length = max(body.data.count, response.body.length.map { Int(clamping: $0) } ?? 0)
         var answer = response
-        answer.body = HTTPBody(kept.bytes)
+        answer.body = HTTPBody(kept.data)
         self.answer = answer
         self.codingPath = codingPath
         self.request = request
@@ -79,22 +79,22 @@ public struct DecodingFailure: HTTPError {
 }
 
 extension HTTPErrorCode {
-    /// `DecodingFailure`: the response has no content, and the type can't represent an absent value.
+    /// `ResponseDecodingError`: the response has no content, and the type can't represent an absent value.
     public static let emptyBody = Self(rawValue: "emptyBody")
-    /// `DecodingFailure`: the error kept only the beginning of the body, because the body is longer than the limit, is a stream, or
+    /// `ResponseDecodingError`: the error kept only the beginning of the body, because the body is longer than the limit, is a stream, or
     /// couldn't be read to its end.
     public static let incompleteBody = Self(rawValue: "incompleteBody")
-    /// `DecodingFailure`: the content doesn't match the type, or isn't in the decoder's format.
+    /// `ResponseDecodingError`: the content doesn't match the type, or isn't in the decoder's format.
     public static let undecodable = Self(rawValue: "undecodable")
-    /// `StatusError`, `DecodingFailure`, `TransferError`: the response's status isn't accepted: by `validateStatus`, by a download or
+    /// `StatusError`, `ResponseDecodingError`, `TransferError`: the response's status isn't accepted: by `validateStatus`, by a download or
     /// an upload, or, without a check, by a typed call. Or it has no content for a download that resumes, or isn't a success of a
     /// background transfer.
     public static let unacceptedStatus = Self(rawValue: "unacceptedStatus")
-    /// `DecodingFailure`: the response to a call for a stream has another media type.
+    /// `ResponseDecodingError`: the response to a call for a stream has another media type.
     public static let unexpectedMediaType = Self(rawValue: "unexpectedMediaType")
 }
 
-extension DecodingFailure {
+extension ResponseDecodingError {
     static func message(for response: HTTPResponse, from url: URL) -> String {
         let status = PrintableText.line(String("\(response.status)".prefix(100)))
         let remedy = "and nothing followed it. To follow it, add .followRedirects() to the chain."
@@ -118,10 +118,10 @@ extension DecodingFailure {
     public var status: HTTPResponse.Status { answer.status }
 
     /// The header fields of ``response``.
-    public var headerFields: HTTPFields { answer.headerFields }
+    public var headers: HTTPFields { answer.headers }
 
     /// The response's `Content-Type` field.
-    public var contentType: String? { answer.headerFields[.contentType] }
+    public var contentType: String? { answer.headers[.contentType] }
 
     /// The beginning of the content, at most 1,024 bytes, by `Redaction.excerpt(of:type:limit:)`.
     public var excerpt: String {

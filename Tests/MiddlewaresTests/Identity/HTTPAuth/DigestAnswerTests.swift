@@ -27,7 +27,7 @@ import Testing
         )
         let field = "Digest realm=\(realm), nonce=2, stale=true"
         let offer = ChallengeOffer(
-            HTTPResponse(status: 401, headerFields: [.wwwAuthenticate: field]),
+            HTTPResponse(status: 401, headers: [.wwwAuthenticate: field]),
             [.digest],
             apiOrigin,
             rejected: .digest(answer),

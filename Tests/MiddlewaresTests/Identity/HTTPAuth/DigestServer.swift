@@ -33,7 +33,7 @@ final class DigestServer: Transport {
         let body = try await request.body.collect(upTo: 1 << 20)
         state.change { $0.requests.append(request) }
         let state = state.value
-        guard let field = request.headerFields[.authorization], field.hasPrefix("Digest ") else {
+        guard let field = request.headers[.authorization], field.hasPrefix("Digest ") else {
             return challenge(request, isStale: false)
         }
         let given = Challenge.parameters(in: String(field.dropFirst(7)))
@@ -44,7 +44,7 @@ final class DigestServer: Transport {
         self.state.change { $0.usedCounts.insert("\(given)") }
         var response = HTTPResponse(status: 200, url: request.url)
         if let next = state.nextNonce {
-            response.headerFields["Authentication-Info"] = "nextnonce=\"\(next)\""
+            response.headers["Authentication-Info"] = "nextnonce=\"\(next)\""
             self.state.change { $0.nonces.append(next) }
         }
         return response
@@ -60,7 +60,7 @@ final class DigestServer: Transport {
         let nonce = state.value.nonces.last ?? ""
         return HTTPResponse(
             status: 401,
-            headerFields: [
+            headers: [
                 .wwwAuthenticate:
                     "Digest realm=\"r\", qop=\"\(qop)\", algorithm=\(algorithm), nonce=\"\(nonce)\", stale=\(isStale)"
             ],

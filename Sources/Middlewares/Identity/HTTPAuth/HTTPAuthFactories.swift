@@ -6,7 +6,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// ```swift
     /// .digestAuth(username: "Mufasa", password: password)
     /// .basicAuth(username: "Aladdin", password: password, atOnce: true)
-    /// .passwordAuth { realm, origin in await keychain.credential(for: realm) }
+    /// .httpAuth { realm, origin in await keychain.credential(for: realm) }
     /// ```
     ///
     /// ## Order
@@ -55,7 +55,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///   - time: the source of a digest's client nonces.
     ///   - credentials: called once for each challenge to answer, with its realm and origin. `nil` leaves the challenge to the
     ///     caller, who also gets an error that the closure throws.
-    public static func passwordAuth(
+    public static func httpAuth(
         schemes: Set<PasswordScheme> = [.digest, .basic],
         origins: Set<Origin>? = nil,
         session: PasswordSession = PasswordSession(),
@@ -63,18 +63,18 @@ extension Interceptor where Self == AnyInterceptor {
         credentials: @escaping @Sendable (_ realm: String, _ origin: Origin) async throws -> PasswordCredential?
     ) -> Self {
         Self(
-            PasswordAuthInterceptor(
+            HTTPAuthInterceptor(
                 schemes: schemes,
                 origins: origins,
                 random: time.random,
-                memory: PasswordAuthMemory(session),
+                memory: HTTPAuthMemory(session),
                 credentials: credentials
             )
         )
     }
 
     /// Answers digest challenges (RFC 7616) with this name and password. See
-    /// ``passwordAuth(schemes:origins:session:time:credentials:)``.
+    /// ``httpAuth(schemes:origins:session:time:credentials:)``.
     ///
     /// - Parameters:
     ///   - username: the user's name.
@@ -89,11 +89,11 @@ extension Interceptor where Self == AnyInterceptor {
         time: TimeSource = .system
     ) -> Self {
         let credential = PasswordCredential(username: username, password: password)
-        return passwordAuth(schemes: [.digest], origins: origins, time: time) { _, _ in credential }
+        return httpAuth(schemes: [.digest], origins: origins, time: time) { _, _ in credential }
     }
 
     /// Answers basic challenges (RFC 7617) with this name and password, in UTF-8. See
-    /// ``passwordAuth(schemes:origins:session:time:credentials:)``.
+    /// ``httpAuth(schemes:origins:session:time:credentials:)``.
     ///
     /// Over http, anyone on the network path can read the password.
     ///
@@ -111,7 +111,7 @@ extension Interceptor where Self == AnyInterceptor {
     ) -> Self {
         let credential = PasswordCredential(username: username, password: password)
         return Self(
-            PasswordAuthInterceptor(
+            HTTPAuthInterceptor(
                 schemes: [.basic],
                 origins: origins,
                 random: .system,

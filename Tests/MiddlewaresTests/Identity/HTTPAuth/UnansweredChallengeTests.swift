@@ -16,14 +16,14 @@ import Testing
         origins: Set<Origin> = [Origin(home)!, Origin(local)!],
         credential: PasswordCredential? = PasswordCredential(username: "u", password: "hunter2")
     ) -> AnyInterceptor {
-        .passwordAuth(schemes: schemes, origins: origins) { _, _ in credential }
+        .httpAuth(schemes: schemes, origins: origins) { _, _ in credential }
     }
 
     private static func challenging(_ challenges: String...) -> Recorder {
         Recorder { request in
             var fields = HTTPFields()
             for challenge in challenges { fields.append(.wwwAuthenticate, challenge) }
-            return HTTPResponse(status: 401, headerFields: fields, url: request.url)
+            return HTTPResponse(status: 401, headers: fields, url: request.url)
         }
     }
 
@@ -80,10 +80,10 @@ import Testing
 
     @Test func anAnsweredChallengeLeavesNoReason() async throws {
         let server = Recorder { request in
-            let isAnswered = request.headerFields.contains(.authorization)
+            let isAnswered = request.headers.contains(.authorization)
             return HTTPResponse(
                 status: isAnswered ? 404 : 401,
-                headerFields: [.wwwAuthenticate: "Basic realm=r"],
+                headers: [.wwwAuthenticate: "Basic realm=r"],
                 url: request.url
             )
         }

@@ -9,7 +9,7 @@ import Testing
     private static let home = URL(string: "https://api.example.com/")!
 
     private func fields(_ requests: [HTTPRequest]) -> [String] {
-        requests.map { $0.headerFields[.authorization] ?? "-" }
+        requests.map { $0.headers[.authorization] ?? "-" }
     }
 
     private func server(
@@ -21,7 +21,7 @@ import Testing
                 ? HTTPResponse(status: 200, url: request.url)
                 : HTTPResponse(
                     status: 401,
-                    headerFields: [.wwwAuthenticate: challenge(request)],
+                    headers: [.wwwAuthenticate: challenge(request)],
                     url: request.url
                 )
         }
@@ -31,12 +31,12 @@ import Testing
         _ server: Recorder,
         credentials: @escaping @Sendable (String, Origin) async throws -> PasswordCredential?
     ) -> InterceptorChain {
-        InterceptorChain([.passwordAuth(origins: [Origin(Self.home)!], credentials: credentials)], transport: server)
+        InterceptorChain([.httpAuth(origins: [Origin(Self.home)!], credentials: credentials)], transport: server)
     }
 
     @Test func changedPasswordIsAskedForAndTheCallSucceeds() async throws {
         let password = Shared("1")
-        let server = server { $0.headerFields[.authorization] == (password.value == "1" ? "Basic YTox" : "Basic YToy") }
+        let server = server { $0.headers[.authorization] == (password.value == "1" ? "Basic YTox" : "Basic YToy") }
         let chain = chain(server) { _, _ in PasswordCredential(username: "a", password: password.value) }
         #expect(try await chain.get(Self.home) == 200)
         password.change { $0 = "2" }
@@ -49,7 +49,7 @@ import Testing
         let server = server {
             "Basic realm=\"\($0.url.path())\""
         } accepting: {
-            $0.headerFields[.authorization] == values[$0.url.path()]
+            $0.headers[.authorization] == values[$0.url.path()]
         }
         let chain = chain(server) { realm, _ in
             PasswordCredential(username: "a", password: realm == "/a" ? "1" : "2")
@@ -67,7 +67,7 @@ import Testing
         let server = server {
             "Basic realm=\"\($0.url.path())\""
         } accepting: {
-            $0.headerFields.contains(.authorization) && $0.url.path() == "/a"
+            $0.headers.contains(.authorization) && $0.url.path() == "/a"
         }
         let chain = chain(server) { _, _ in PasswordCredential(username: "a", password: "1") }
         #expect(try await chain.get(try url("https://api.example.com/a")) == 200)
@@ -78,7 +78,7 @@ import Testing
 
     @Test func wrongNewPasswordIsSentOnce() async throws {
         let (isOpen, asked) = (Shared(true), Tally())
-        let server = server { isOpen.value && $0.headerFields.contains(.authorization) }
+        let server = server { isOpen.value && $0.headers.contains(.authorization) }
         let chain = chain(server) { _, _ in
             asked.count()
             return PasswordCredential(username: "a", password: isOpen.value ? "1" : "2")
@@ -92,12 +92,12 @@ import Testing
     @Test func rejectedDigestIsNotFollowedByThePasswordItselfWhereDigestsAreStillOffered() async throws {
         let isOpen = Shared(true)
         let server = Recorder { request in
-            if isOpen.value, request.headerFields.contains(.authorization) {
+            if isOpen.value, request.headers.contains(.authorization) {
                 return HTTPResponse(status: 200, url: request.url)
             }
             return HTTPResponse(
                 status: 401,
-                headerFields: [
+                headers: [
                     .wwwAuthenticate: "Digest realm=r, nonce=n, qop=auth", .wwwAuthenticate: "Basic realm=r",
                 ],
                 url: request.url

@@ -3,7 +3,7 @@ import InterceptorsCore
 import InterceptorsTesting
 import Testing
 
-@Suite(.againstHanging) struct DecodingFailureTests {
+@Suite(.againstHanging) struct ResponseDecodingErrorTests {
     private struct Person: Decodable, Sendable {
         enum Role: String, Decodable { case admin }
         struct Friend: Decodable { var name: String }
@@ -17,17 +17,17 @@ import Testing
         _ body: Data,
         contentType: String? = "application/json",
         decoder: any BodyDecoder = JSONDecoder()
-    ) async throws -> DecodingFailure {
+    ) async throws -> ResponseDecodingError {
         let stub = StubTransport()
         stub.enqueue(.data(body, contentType: contentType))
         let client = Client(baseURL: URL(string: "https://h"), interceptors: [], transport: stub, decoder: decoder)
-        let error = await #expect(throws: DecodingFailure.self) {
+        let error = await #expect(throws: ResponseDecodingError.self) {
             try await client.get("/people?token=hunter2", as: Person.self)
         }
         return try #require(error)
     }
 
-    private func failure(_ text: String) async throws -> DecodingFailure { try await failure(Data(text.utf8)) }
+    private func failure(_ text: String) async throws -> ResponseDecodingError { try await failure(Data(text.utf8)) }
 
     @Test func failureSaysWhereAndWhat() async throws {
         let failure = try await failure(#"{"id":1,"friends":[{"name":"A"},{"name":7}]}"#)
@@ -42,7 +42,7 @@ import Testing
         #expect(failure.request?.url == "https://h/people?token=<redacted>")
         #expect(failure.underlying is DecodingError)
         for part in [
-            "DecodingFailure.undecodable", "friends[1].name", "200 OK", "application/json", "44 bytes",
+            "ResponseDecodingError.undecodable", "friends[1].name", "200 OK", "application/json", "44 bytes",
             "GET https://h/people",
         ] {
             #expect(failure.description.contains(part))
@@ -91,7 +91,7 @@ import Testing
             String(repeating: #"{"children":["#, count: 10_000) + String(repeating: "]}", count: 10_000)
         let stub = StubTransport()
         stub.enqueue(.json(text))
-        await #expect(throws: DecodingFailure.self) { try await makeClient(stub).get("/x", as: Tree.self) }
+        await #expect(throws: ResponseDecodingError.self) { try await makeClient(stub).get("/x", as: Tree.self) }
     }
 
     @Test func invalidUTF8IsDescribedNotShown() async throws {
@@ -139,12 +139,12 @@ import Testing
             let fields: HTTPFields = [.contentType: "text/plain\nFORGED"]
             return HTTPResponse(
                 status: try #require(status),
-                headerFields: fields,
+                headers: fields,
                 body: HTTPBody("{\"a\\nFORGED\":\n\"FORGED\u{202E}\"}"),
                 url: request.url
             )
         }
-        let error = await #expect(throws: DecodingFailure.self) {
+        let error = await #expect(throws: ResponseDecodingError.self) {
             try await makeClient(stub).get("/x", as: [String: Int].self)
         }
         let text = try #require(error).description
@@ -160,7 +160,7 @@ import Testing
     @Test func keysOfADictionaryOfSecretsAreNotPrinted() async throws {
         let stub = StubTransport()
         stub.enqueue(.json(#"{"tokens":{"hunter2":"x"}}"#))
-        let error = await #expect(throws: DecodingFailure.self) {
+        let error = await #expect(throws: ResponseDecodingError.self) {
             try await makeClient(stub).get("/x", as: [String: [String: Int]].self)
         }
         let failure = try #require(error)

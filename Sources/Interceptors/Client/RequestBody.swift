@@ -3,11 +3,11 @@ public import Foundation
 /// The content of a request and its media type.
 ///
 /// ```swift
-/// try await api.post("/login", content: .form(["user": name, "password": password]))
-/// try await api.post("/photos", content: .multipart([.text(name: "title", title), .file(name: "photo", at: photo)]))
-/// try await api.put("/photos/\(id)", content: .file(at: photo, type: "image/jpeg"))
+/// try await api.post("/login", body: .form(["user": name, "password": password]))
+/// try await api.post("/photos", body: .multipart([.text(name: "title", title), .file(name: "photo", at: photo)]))
+/// try await api.put("/photos/\(id)", body: .file(at: photo, type: "image/jpeg"))
 /// ```
-public struct RequestContent: Sendable {
+public struct RequestBody: Sendable {
     private enum Storage: Sendable {
         case body(HTTPBody, type: String?)
         case value(any Encodable & Sendable)
@@ -28,7 +28,7 @@ public struct RequestContent: Sendable {
         switch value {
         case let bytes as Data: Self(storage: .body(HTTPBody(bytes), type: "application/octet-stream"), isGuessed: true)
         case let bytes as [UInt8]: Self.value(Data(bytes))
-        case let text as String: raw(HTTPBody(text), type: "text/plain; charset=utf-8")
+        case let text as String: stream(HTTPBody(text), type: "text/plain; charset=utf-8")
         default: encoded(value)
         }
     }
@@ -39,7 +39,7 @@ public struct RequestContent: Sendable {
 
     /// The fields of a form, as `application/x-www-form-urlencoded`, encoded as strictly as a query.
     public static func form(_ fields: HTTPQuery) -> Self {
-        .raw(HTTPBody(fields.encoded), type: "application/x-www-form-urlencoded")
+        .stream(HTTPBody(fields.encoded), type: "application/x-www-form-urlencoded")
     }
 
     /// The fields and files of a form, as `multipart/form-data` with a random boundary. Files are streamed, never loaded whole.
@@ -53,7 +53,7 @@ public struct RequestContent: Sendable {
     ///
     /// - Throws: `TransportError` if a part can't be sent: see `MultipartFormData.body()`.
     public static func multipart(_ form: MultipartFormData) throws -> Self {
-        .raw(try form.body(), type: form.contentType)
+        .stream(try form.body(), type: form.contentType)
     }
 
     /// A body to send unchanged.
@@ -62,7 +62,7 @@ public struct RequestContent: Sendable {
     ///   - body: bytes, a file or a stream.
     ///   - type: the media type for `Content-Type`, used unless the call's fields set one. `nil` to send only the call's
     ///     fields.
-    public static func raw(_ body: HTTPBody, type: String?) -> Self {
+    public static func stream(_ body: HTTPBody, type: String?) -> Self {
         Self(storage: .body(body, type: type))
     }
 
@@ -70,17 +70,17 @@ public struct RequestContent: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: the bytes.
-    ///   - type: as for ``raw(_:type:)-(HTTPBody,_)``.
-    public static func raw(_ bytes: Data, type: String?) -> Self { raw(HTTPBody(bytes), type: type) }
+    ///   - type: as for ``stream(_:type:)``.
+    public static func data(_ bytes: Data, type: String?) -> Self { stream(HTTPBody(bytes), type: type) }
 
     /// A file to send unchanged, read in chunks each time it is sent.
     ///
     /// - Parameters:
     ///   - file: the file's URL.
-    ///   - type: as for ``raw(_:type:)-(HTTPBody,_)``; `nil` by default.
+    ///   - type: as for ``stream(_:type:)``; `nil` by default.
     /// - Throws: `TransportError` with `HTTPErrorCode.unreadableFile` if there is no such regular file.
     public static func file(at file: URL, type: String? = nil) throws -> Self {
-        raw(try HTTPBody(file: file), type: type)
+        stream(try HTTPBody(file: file), type: type)
     }
 
     /// Sets the body of a request, and its `Content-Type` if missing.
@@ -98,7 +98,7 @@ public struct RequestContent: Sendable {
         if isGuessed {
             request.fillIn(.contentType, type)
         } else {
-            request.headerFields.addMissing([.contentType: type])
+            request.headers.addMissing([.contentType: type])
         }
     }
 
@@ -109,7 +109,7 @@ public struct RequestContent: Sendable {
     }
 }
 
-extension RequestContent: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RequestBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The kind of content and its size, without values, which may be secret.
     public var description: String {
         switch storage {

@@ -4,14 +4,14 @@ import InterceptorsTesting
 import Testing
 
 /// The failures of responses without success that no interceptor checked.
-@Suite(.againstHanging) struct DecodingFailureStatusTests {
+@Suite(.againstHanging) struct ResponseDecodingErrorStatusTests {
     private func failure(
         _ response: HTTPResponse,
         as type: (some Decodable & Sendable).Type = Int.self
-    ) async throws -> DecodingFailure {
+    ) async throws -> ResponseDecodingError {
         let client = makeClient(StubTransport { _ in response })
         return try #require(
-            await #expect(throws: DecodingFailure.self) { try await client.get("/x?token=hush", as: type) }
+            await #expect(throws: ResponseDecodingError.self) { try await client.get("/x?token=hush", as: type) }
         )
     }
 
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func aRedirectThatNobodyFollowedSaysHowToFollowIt() async throws {
-        let redirect = HTTPResponse(status: 302, headerFields: [.location: "/b?token=hush"])
+        let redirect = HTTPResponse(status: 302, headers: [.location: "/b?token=hush"])
         let failure = try await failure(redirect)
         let target = "https://api.example.com/b?token=<redacted>"
         #expect(failure.message.contains("which redirects to \(target), and nothing followed it."))
@@ -49,7 +49,7 @@ import Testing
                 #expect(failure.body == body.prefix(65_536))
                 #expect(failure.isBodyComplete == isComplete)
                 #expect(failure.length == count)
-                #expect(failure.response?.body.bytes == failure.body)
+                #expect(failure.response?.body.data == failure.body)
             }
         }
     }

@@ -1,5 +1,5 @@
 /// The credentials that one request carries.
-enum PasswordAuthAnswer: Sendable {
+enum HTTPAuthAnswer: Sendable {
     /// For the basic scheme. The realm is the challenge's; empty if the credential is sent in advance.
     case basic(PasswordCredential, realm: String)
     case digest(DigestAnswer)

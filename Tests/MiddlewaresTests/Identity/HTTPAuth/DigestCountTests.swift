@@ -18,7 +18,7 @@ struct DigestCountTests {
             let digest = try #require(DigestChallenge(challenge))
             return DigestAnswer(challenge: digest, credential: credential, clientNonce: "c")
         }
-        var state = PasswordAuthState()
+        var state = HTTPAuthState()
         let old = state.answer(of: try session("old"), at: origin)
         _ = state.answer(of: try session("new"), at: origin)
         state.reject(.digest(try #require(old)), at: origin)
@@ -32,11 +32,11 @@ struct DigestCountTests {
     @Test func requestsChallengedWithOneNonceAtOnceNeverUseACountTwice() async throws {
         let (challenged, used) = (Tally(), Shared<[String]>([]))
         let server = Recorder { request in
-            guard let field = request.headerFields[.authorization] else {
+            guard let field = request.headers[.authorization] else {
                 challenged.count()
                 await challenged.reached(100)
                 let challenge = "Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256"
-                return HTTPResponse(status: 401, headerFields: [.wwwAuthenticate: challenge], url: request.url)
+                return HTTPResponse(status: 401, headers: [.wwwAuthenticate: challenge], url: request.url)
             }
             let count = Challenge.parameters(in: String(field.dropFirst(7)))["nc"]
             used.change { $0.append(count ?? "none") }

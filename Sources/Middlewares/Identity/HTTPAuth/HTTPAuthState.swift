@@ -10,14 +10,14 @@ internal import Synchronization
 /// | a challenge after an answer, session not proven | ends, and the credential is not used for the realm again |
 /// | a challenge with a new nonce after an answer to an older one | restarts |
 /// | a basic challenge after an answer in advance, and another credential for it | restarts |
-struct PasswordAuthState: Sendable {
+struct HTTPAuthState: Sendable {
     private struct Realm: Hashable {
         let origin: Origin
         let name: String
     }
 
     /// The last answer for each origin.
-    private var sessions: [Origin: PasswordAuthAnswer] = [:]
+    private var sessions: [Origin: HTTPAuthAnswer] = [:]
     private var proven: [Realm: PasswordCredential] = [:]
     private var rejected: [Realm: PasswordCredential] = [:]
 
@@ -25,7 +25,7 @@ struct PasswordAuthState: Sendable {
     private static let limit = 64
 
     /// The answer for a request that has not been challenged yet; `nil` to send the request without one.
-    mutating func answerInAdvance(to origin: Origin, atOnce: PasswordCredential? = nil) -> PasswordAuthAnswer? {
+    mutating func answerInAdvance(to origin: Origin, atOnce: PasswordCredential? = nil) -> HTTPAuthAnswer? {
         if case .digest(var session) = sessions[origin] { sessions[origin] = session.next().map { .digest($0) } }
         if let answer = sessions[origin] { return answer }
         guard let atOnce, mayAnswer(origin, realm: "", with: atOnce) else { return nil }
@@ -43,10 +43,10 @@ struct PasswordAuthState: Sendable {
         with credential: PasswordCredential,
         at origin: Origin,
         _ random: RandomSource
-    ) -> PasswordAuthAnswer? {
+    ) -> HTTPAuthAnswer? {
         guard let realm = offer.realm, mayAnswer(origin, realm: realm, with: credential) else { return nil }
         guard let challenge = offer.digest else {
-            let answer = PasswordAuthAnswer.basic(credential, realm: realm)
+            let answer = HTTPAuthAnswer.basic(credential, realm: realm)
             sessions[origin] = answer
             return answer
         }
@@ -68,7 +68,7 @@ struct PasswordAuthState: Sendable {
     /// Records a response that accepted an answer. `Authentication-Info` may contain the next nonce.
     mutating func learn(
         from response: HTTPResponse,
-        to answer: PasswordAuthAnswer,
+        to answer: HTTPAuthAnswer,
         at origin: Origin,
         _ random: RandomSource
     ) {
@@ -76,7 +76,7 @@ struct PasswordAuthState: Sendable {
         let realm = Realm(origin: origin, name: answer.realm)
         rejected[realm] = nil
         Self.remember(answer.credential, for: realm, in: &proven)
-        guard response.mayBeFrom(origin), let information = response.headerFields["Authentication-Info"],
+        guard response.mayBeFrom(origin), let information = response.headers["Authentication-Info"],
             let nonce = Challenge.parameters(in: information)["nextnonce"],
             case .digest(let digest) = answer, case .digest(var session) = sessions[origin],
             session.challenge.nonce == digest.challenge.nonce
@@ -86,7 +86,7 @@ struct PasswordAuthState: Sendable {
     }
 
     /// A credential that the realm never accepted is not tried again. A proven credential stays usable for other resources.
-    mutating func reject(_ answer: PasswordAuthAnswer, at origin: Origin) {
+    mutating func reject(_ answer: HTTPAuthAnswer, at origin: Origin) {
         let realm = Realm(origin: origin, name: answer.realm)
         guard proven[realm] != answer.credential else { return }
         Self.remember(answer.credential, for: realm, in: &rejected)
@@ -110,25 +110,25 @@ struct PasswordAuthState: Sendable {
 }
 
 /// The state that all copies of an interceptor share, until the user of their session changes.
-final class PasswordAuthMemory: Sendable {
+final class HTTPAuthMemory: Sendable {
     private let session: PasswordSession
-    private let held: Mutex<(generation: UInt64, state: PasswordAuthState)>
+    private let held: Mutex<(generation: UInt64, state: HTTPAuthState)>
 
     init(_ session: PasswordSession) {
         self.session = session
-        held = Mutex((session.generation, PasswordAuthState()))
+        held = Mutex((session.generation, HTTPAuthState()))
     }
 
     /// The user's session. Read once per request.
     var generation: UInt64 { session.generation }
 
     /// Uses the state of a session. A request that outlives a sign-out gets a state that is then forgotten.
-    func inSession<Result: Sendable>(_ generation: UInt64, _ body: (inout PasswordAuthState) -> Result) -> Result {
+    func inSession<Result: Sendable>(_ generation: UInt64, _ body: (inout HTTPAuthState) -> Result) -> Result {
         held.withLock { held in
             let current = session.generation
-            if held.generation != current { held = (current, PasswordAuthState()) }
+            if held.generation != current { held = (current, HTTPAuthState()) }
             guard generation != current else { return body(&held.state) }
-            var forgotten = PasswordAuthState()
+            var forgotten = HTTPAuthState()
             return body(&forgotten)
         }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import InterceptorsMiddlewares
 
-@Suite(.againstHanging) struct PasswordAuthInterceptorTests {
+@Suite(.againstHanging) struct HTTPAuthInterceptorTests {
     private static let home = URL(string: "https://api.example.com/dir/index.html?a=b")!
     private static let origin = Origin(home)!
 
@@ -21,19 +21,19 @@ import Testing
 
     private func basicServer(accepting value: String?) -> Recorder {
         Recorder { request in
-            if let value, request.headerFields[.authorization] == value {
+            if let value, request.headers[.authorization] == value {
                 return HTTPResponse(status: 200, url: request.url)
             }
             return HTTPResponse(
                 status: 401,
-                headerFields: [.wwwAuthenticate: "Basic realm=\"WallyWorld\", charset=\"UTF-8\""],
+                headers: [.wwwAuthenticate: "Basic realm=\"WallyWorld\", charset=\"UTF-8\""],
                 url: request.url
             )
         }
     }
 
     private func fields(_ requests: [HTTPRequest]) -> [String] {
-        requests.map { $0.headerFields[.authorization] ?? "-" }
+        requests.map { $0.headers[.authorization] ?? "-" }
     }
 
     // MARK: Basic
@@ -86,7 +86,7 @@ import Testing
     @Test func anotherCredentialIsTriedAfterARejection() async throws {
         let asked = Tally()
         let server = basicServer(accepting: "Basic YToy")
-        let auth = AnyInterceptor.passwordAuth(origins: [Self.origin]) { realm, origin in
+        let auth = AnyInterceptor.httpAuth(origins: [Self.origin]) { realm, origin in
             #expect(realm == "WallyWorld" && origin == Self.origin)
             return PasswordCredential(username: "a", password: "\(asked.count())")
         }
@@ -100,10 +100,10 @@ import Testing
     func rejectionOfOneResourceAfterASuccessLeavesTheOthersAlone(code: Int) async throws {
         let status = try #require(HTTPResponse.Status(code: code))
         let server = Recorder { request in
-            let isAllowed = request.headerFields.contains(.authorization) && request.url.path() != "/secret"
+            let isAllowed = request.headers.contains(.authorization) && request.url.path() != "/secret"
             return HTTPResponse(
                 status: isAllowed ? status : 401,
-                headerFields: isAllowed ? [:] : [.wwwAuthenticate: "Basic realm=x"],
+                headers: isAllowed ? [:] : [.wwwAuthenticate: "Basic realm=x"],
                 url: request.url
             )
         }
@@ -128,7 +128,7 @@ import Testing
         for _ in 0..<3 { #expect(try await chain.send(request).status == 200) }
         #expect(server.requests.count == 4)
         let counts = server.requests.dropFirst().compactMap { request in
-            request.headerFields[.authorization].flatMap { Challenge.parameters(in: String($0.dropFirst(7)))["nc"] }
+            request.headers[.authorization].flatMap { Challenge.parameters(in: String($0.dropFirst(7)))["nc"] }
         }
         #expect(counts == ["00000001", "00000002", "00000003"])
         #expect(fields(server.requests).last?.contains(qop == "auth-int" ? "qop=auth-int" : "qop=auth,") == true)
@@ -158,7 +158,7 @@ import Testing
         let server = Recorder { request in
             HTTPResponse(
                 status: 401,
-                headerFields: [
+                headers: [
                     .wwwAuthenticate: "Digest realm=r, qop=auth, nonce=n\(tally.count()), stale=true"
                 ],
                 url: request.url
@@ -188,18 +188,18 @@ import Testing
 
     @Test func strongestSchemeIsAnswered() async throws {
         let server = Recorder { request in
-            request.headerFields.contains(.authorization)
+            request.headers.contains(.authorization)
                 ? HTTPResponse(status: 200, url: request.url)
                 : HTTPResponse(
                     status: 401,
-                    headerFields: [
+                    headers: [
                         .wwwAuthenticate: "Basic realm=r", .wwwAuthenticate: "Digest realm=r, nonce=n, qop=auth",
                         .wwwAuthenticate: "Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256",
                     ],
                     url: request.url
                 )
         }
-        let auth = AnyInterceptor.passwordAuth(origins: [Self.origin]) { _, _ in
+        let auth = AnyInterceptor.httpAuth(origins: [Self.origin]) { _, _ in
             PasswordCredential(username: "u", password: "p")
         }
         _ = try await InterceptorChain([auth], transport: server).send(HTTPRequest(url: Self.home))
@@ -209,7 +209,7 @@ import Testing
     @Test func whereDigestIsAllowedBasicIsNotAnsweredInTheClear() async throws {
         let plain = try url("http://api.example.com/")
         let server = basicServer(accepting: nil)
-        let auth = AnyInterceptor.passwordAuth(origins: [Origin(plain)!]) { _, _ in
+        let auth = AnyInterceptor.httpAuth(origins: [Origin(plain)!]) { _, _ in
             PasswordCredential(username: "u", password: "p")
         }
         #expect(try await InterceptorChain([auth], transport: server).send(HTTPRequest(url: plain)).status == 401)
@@ -229,9 +229,9 @@ import Testing
                         .wwwAuthenticate: "Basic realm=r",
                     ]
                 }
-            return HTTPResponse(status: fields.isEmpty ? 200 : 401, headerFields: fields, url: request.url)
+            return HTTPResponse(status: fields.isEmpty ? 200 : 401, headers: fields, url: request.url)
         }
-        let auth = AnyInterceptor.passwordAuth(origins: [Self.origin]) { _, _ in
+        let auth = AnyInterceptor.httpAuth(origins: [Self.origin]) { _, _ in
             PasswordCredential(username: "u", password: "p")
         }
         let chain = InterceptorChain([auth], transport: server)
@@ -268,10 +268,10 @@ import Testing
     @Test func rejectedResponsesAreDiscarded() async throws {
         let discards = Tally()
         let server = Recorder { request in
-            let isAnswered = request.headerFields.contains(.authorization)
+            let isAnswered = request.headers.contains(.authorization)
             return HTTPResponse(
                 status: isAnswered ? 200 : 401,
-                headerFields: [.wwwAuthenticate: "Basic realm=r"],
+                headers: [.wwwAuthenticate: "Basic realm=r"],
                 body: .oneShot(NoChunks(), onDiscard: { discards.count() }),
                 url: request.url
             )
@@ -281,7 +281,7 @@ import Testing
         #expect(try await chain.send(HTTPRequest(url: Self.home)).status == 200)
         #expect(discards.value == 1)
         struct Locked: Error {}
-        let locked = AnyInterceptor.passwordAuth(origins: [Self.origin]) { _, _ in throw Locked() }
+        let locked = AnyInterceptor.httpAuth(origins: [Self.origin]) { _, _ in throw Locked() }
         await #expect(throws: Locked.self) {
             try await InterceptorChain([locked], transport: server).send(HTTPRequest(url: Self.home))
         }
@@ -307,7 +307,7 @@ import Testing
     @Test func challengeOfAnotherOriginThatARedirectLedToIsNotAnswered() async throws {
         let elsewhere = try url("https://evil.example/")
         let server = Recorder { _ in
-            HTTPResponse(status: 401, headerFields: [.wwwAuthenticate: "Basic realm=r"], url: elsewhere)
+            HTTPResponse(status: 401, headers: [.wwwAuthenticate: "Basic realm=r"], url: elsewhere)
         }
         let auth = AnyInterceptor.basicAuth(username: "a", password: "b", origins: [Self.origin])
         #expect(try await InterceptorChain([auth], transport: server).send(HTTPRequest(url: Self.home)).status == 401)
@@ -329,7 +329,7 @@ import Testing
     @Test func requestWithAnAuthorizationOfItsOwnKeepsIt() async throws {
         let server = basicServer(accepting: nil)
         let auth = AnyInterceptor.basicAuth(username: "a", password: "b", atOnce: true)
-        let request = HTTPRequest(url: Self.home, headerFields: [.authorization: "Bearer x"])
+        let request = HTTPRequest(url: Self.home, headers: [.authorization: "Bearer x"])
         #expect(try await InterceptorChain([auth], transport: server).send(request).status == 401)
         #expect(fields(server.requests) == ["Bearer x"])
     }

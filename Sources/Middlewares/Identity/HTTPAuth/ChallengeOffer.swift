@@ -23,10 +23,10 @@ struct ChallengeOffer: Sendable {
         _ response: HTTPResponse,
         _ schemes: Set<PasswordScheme>,
         _ origin: Origin,
-        rejected: PasswordAuthAnswer?,
+        rejected: HTTPAuthAnswer?,
         wasInAdvance: Bool
     ) {
-        let challenges = response.headerFields[values: .wwwAuthenticate].flatMap(Challenge.all)
+        let challenges = response.headers[values: .wwwAuthenticate].flatMap(Challenge.all)
         let digests = challenges.compactMap(DigestChallenge.init)
         isStale = digests.contains { challenge in
             if case .digest(let answer) = rejected {
@@ -60,7 +60,7 @@ struct ChallengeOffer: Sendable {
 
     private static func isOpen(
         _ challenge: DigestChallenge,
-        after rejected: PasswordAuthAnswer?,
+        after rejected: HTTPAuthAnswer?,
         wasInAdvance: Bool
     ) -> Bool {
         guard case .digest(let answer) = rejected else { return true }

@@ -6,7 +6,7 @@ import Testing
 @testable import InterceptorsMiddlewares
 
 @Suite(.againstHanging)
-struct LatestWinsInterceptorTests {
+struct CancelPreviousInterceptorTests {
     private let clock = ManualClock()
     private let arrivals = Tally()
 
@@ -26,7 +26,7 @@ struct LatestWinsInterceptorTests {
     }
 
     @Test func laterRequestCancelsTheEarlierOneUnderItsKeyOnly() async throws {
-        let latest = LatestWinsInterceptor()
+        let latest = CancelPreviousInterceptor()
         let chain = InterceptorChain([latest], transport: server())
         let earlier = get(chain, "a")
         await arrivals.reached(1)
@@ -44,7 +44,7 @@ struct LatestWinsInterceptorTests {
 
     @Test(arguments: [false, true]) func forgottenKeysAreReportedOnce(hasKey: Bool) async throws {
         let reports = Shared<[String]>([])
-        let latest = LatestWinsInterceptor { text in reports.change { $0.append(text) } }
+        let latest = CancelPreviousInterceptor { text in reports.change { $0.append(text) } }
         let chain = InterceptorChain([latest], transport: Recorder())
         if hasKey {
             var request = HTTPRequest(url: apiURL)
@@ -66,7 +66,7 @@ struct LatestWinsInterceptorTests {
     }
 
     @Test func allRequestsOfTheEarlierCallEnd() async throws {
-        let latest = LatestWinsInterceptor()
+        let latest = CancelPreviousInterceptor()
         let chain = InterceptorChain([latest], transport: server())
         let (earlier, later) = (CallNumber.next(), CallNumber.next())
         let olds = (0..<3).map { _ in Task { try await chain.send(request(earlier)) } }
@@ -84,7 +84,7 @@ struct LatestWinsInterceptorTests {
 
     @Test func onlyTheLastOfManyIsSentOnceNoOtherCameForAWhile() async throws {
         let server = Recorder { _ in HTTPResponse(status: 200) }
-        let latest = LatestWinsInterceptor(debounce: .milliseconds(300), time: .manual(clock))
+        let latest = CancelPreviousInterceptor(debounce: .milliseconds(300), time: .manual(clock))
         let chain = InterceptorChain([latest], transport: server)
         var tasks: [Task<HTTPResponse, any Error>] = []
         for _ in 0..<4 {
@@ -106,7 +106,7 @@ struct LatestWinsInterceptorTests {
     @Test func debounceIsForRequestsWithAKeyAndEndsWithItsCaller() async throws {
         let server = Recorder { _ in HTTPResponse(status: 200) }
         let chain = InterceptorChain(
-            [.latestWins(debounce: .seconds(Int64.max), time: .manual(clock))],
+            [.cancelPrevious(debounce: .seconds(Int64.max), time: .manual(clock))],
             transport: server
         )
         #expect(try await get(chain, nil).value.status == 200)
@@ -115,12 +115,12 @@ struct LatestWinsInterceptorTests {
         waiting.cancel()
         await #expect(throws: CancellationError.self) { try await waiting.value }
         #expect(server.requests.count == 1)
-        let none = InterceptorChain([.latestWins(debounce: .zero, time: .manual(clock))], transport: server)
+        let none = InterceptorChain([.cancelPrevious(debounce: .zero, time: .manual(clock))], transport: server)
         #expect(try await get(none, "a").value.status == 200)
     }
 
     @Test func taskOfACancelledCallGoesOn() async throws {
-        let chain = InterceptorChain([.latestWins()], transport: server())
+        let chain = InterceptorChain([.cancelPrevious()], transport: server())
         var request = HTTPRequest(url: apiURL)
         request.context.latestKey = "a"
         let earlier = Task { [request] in
@@ -142,7 +142,7 @@ struct LatestWinsInterceptorTests {
     @Test func answerThatComesInSpiteOfItIsDiscarded() async throws {
         let (release, discards, arrivals) = (Latch(), Tally(), Tally())
         let chain = InterceptorChain(
-            [.latestWins()],
+            [.cancelPrevious()],
             transport: Recorder { _ in
                 guard arrivals.count() == 1 else { return HTTPResponse(status: 204) }
                 await release.opened()
@@ -160,7 +160,7 @@ struct LatestWinsInterceptorTests {
     @Test func failureOfAnOvertakenRequestIsACancellation() async throws {
         let (release, arrivals) = (Latch(), Tally())
         let chain = InterceptorChain(
-            [.latestWins()],
+            [.cancelPrevious()],
             transport: Recorder { _ in
                 guard arrivals.count() == 1 else { return HTTPResponse(status: 204) }
                 await release.opened()
@@ -175,7 +175,7 @@ struct LatestWinsInterceptorTests {
     }
 
     @Test func cancellingTheTaskCancelsTheCallAndFailuresPass() async throws {
-        let latest = LatestWinsInterceptor()
+        let latest = CancelPreviousInterceptor()
         let chain = InterceptorChain([latest], transport: server())
         let task = get(chain, "a")
         await arrivals.reached(1)
@@ -187,7 +187,7 @@ struct LatestWinsInterceptorTests {
     }
 
     @Test func endOfTheEarlierOneDoesNotForgetTheLaterOne() async throws {
-        let chain = InterceptorChain([.latestWins()], transport: server())
+        let chain = InterceptorChain([.cancelPrevious()], transport: server())
         let first = get(chain, "a")
         await arrivals.reached(1)
         let second = get(chain, "a")
@@ -202,7 +202,7 @@ struct LatestWinsInterceptorTests {
 
     @Test func streamBelongsToItsRequestUntilItHasBeenRead() async throws {
         let discards = Tally()
-        let latest = LatestWinsInterceptor()
+        let latest = CancelPreviousInterceptor()
         let chain = InterceptorChain(
             [latest],
             transport: Recorder { _ in
@@ -227,7 +227,7 @@ struct LatestWinsInterceptorTests {
     }
 
     @Test func streamThatNobodyHoldsForgetsItsKey() async throws {
-        let latest = LatestWinsInterceptor()
+        let latest = CancelPreviousInterceptor()
         let chain = InterceptorChain(
             [latest],
             transport: Recorder { _ in HTTPResponse(status: 200, body: .oneShot(Chunks(["a"]))) }
@@ -237,7 +237,7 @@ struct LatestWinsInterceptorTests {
     }
 
     @Test func keysAreEqualIfTheirValuesAre() async throws {
-        let latest = LatestWinsInterceptor()
+        let latest = CancelPreviousInterceptor()
         let (arrivals, gate) = (Tally(), Latch())
         let chain = InterceptorChain([latest], transport: Self.heldServer(arrivals, gate))
         let keys: [any Hashable & Sendable] = [1, "1", "a", 2, 1]
@@ -252,7 +252,7 @@ struct LatestWinsInterceptorTests {
 
     @Test(arguments: 0..<10)
     func ofHundredsAtOnceOneOfEachKeyIsAnswered(seed: UInt64) async throws {
-        let latest = LatestWinsInterceptor()
+        let latest = CancelPreviousInterceptor()
         let (arrivals, gate) = (Tally(), Latch())
         let chain = InterceptorChain([latest], transport: Self.heldServer(arrivals, gate))
         var random = SeededGenerator(seed: seed)
@@ -270,7 +270,7 @@ struct LatestWinsInterceptorTests {
 
     @Test(arguments: 0..<10 as Range<UInt64>)
     func ofAnyOrderTheLastOneOfEachKeyIsAnswered(seed: UInt64) async throws {
-        let latest = LatestWinsInterceptor()
+        let latest = CancelPreviousInterceptor()
         let (arrivals, gate, order) = (Tally(), Latch(), Notes<(key: Int, call: Int)>())
         let chain = InterceptorChain([latest], transport: Self.heldServer(arrivals, gate))
         var random = SeededGenerator(seed: seed)

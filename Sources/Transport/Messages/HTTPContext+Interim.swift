@@ -13,7 +13,7 @@ extension HTTPContext {
     ///
     /// ```swift
     /// request.context.interim = { head in
-    ///     if head.status == 103 { print(head.headerFields[values: .link]) }
+    ///     if head.status == 103 { print(head.headers[values: .link]) }
     /// }
     /// ```
     /// `CurlTransport` calls the closure in the order of arrival, before the response is returned, and never after the call has

@@ -1,8 +1,8 @@
 internal import InterceptorsCore
 internal import Synchronization
 
-/// The implementation of `.latestWins(…)`, documented there.
-struct LatestWinsInterceptor: PlacedInterceptor {
+/// The implementation of `.cancelPrevious(…)`, documented there.
+struct CancelPreviousInterceptor: PlacedInterceptor {
     final class Calls: Sendable {
         /// The latest call with a key. A download that resumes sends several requests, and may send them at once.
         private struct Latest {
@@ -41,12 +41,12 @@ struct LatestWinsInterceptor: PlacedInterceptor {
         }
     }
 
-    /// Notices that the keys were forgotten: a chain with `latestWins` looks right and does nothing without them.
+    /// Notices that the keys were forgotten: a chain with `cancelPrevious` looks right and does nothing without them.
     final class KeyWatch: Sendable {
         /// After this many requests without a key, and none with one.
         static let limit = 20
         static let finding =
-            "\(ChainFinding.Severity.doubtful): latestWins has passed on \(limit) requests, and none had a latestKey, so it ends"
+            "\(ChainFinding.Severity.doubtful): cancelPrevious has passed on \(limit) requests, and none had a latestKey, so it ends"
             + " no call. Write context: .with(\\.latestKey, \"search\"). (\(ChainRule.noEffect))"
         private let keyless = Atomic(0)
 
@@ -127,14 +127,14 @@ private struct LatestKey: Sendable, Hashable {
 extension HTTPContext {
     private enum LatestKeyKey: HTTPContextKey { static var defaultValue: (any Hashable & Sendable)? { nil } }
 
-    /// On a request: its key for `latestWins`, any hashable value; `nil` if the request neither cancels others nor is cancelled
+    /// On a request: its key for `cancelPrevious`, any hashable value; `nil` if the request neither cancels others nor is cancelled
     /// by them.
     public var latestKey: (any Hashable & Sendable)? {
         get { self[LatestKeyKey.self] }
         set {
             self[LatestKeyKey.self] = newValue
             let harm = "Nothing ends an older call with the same key."
-            noteWish("latestKey", if: newValue != nil, grantedBy: .supersedes, ".latestWins()", harm: harm)
+            noteWish("latestKey", if: newValue != nil, grantedBy: .supersedes, ".cancelPrevious()", harm: harm)
         }
     }
 }
@@ -148,7 +148,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// context.latestKey = cell.id
     /// let picture: Data = try await api.get("/pictures/7", context: context)
     /// ```
-    /// With `.latestWins(debounce: .milliseconds(300))`, a request with a key is sent once no other request with that key has
+    /// With `.cancelPrevious(debounce: .milliseconds(300))`, a request with a key is sent once no other request with that key has
     /// arrived for 300 ms. For example, a search waits until the user pauses.
     ///
     /// The earlier call throws `CancellationError`, as if its task had been cancelled, but the task itself isn't. A request
@@ -176,7 +176,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// - Parameters:
     ///   - debounce: how long each request with a key waits for a later one before it is sent; by default not at all.
     ///   - time: measures the wait.
-    public static func latestWins(debounce: Duration = .zero, time: TimeSource = .system) -> Self {
-        Self(LatestWinsInterceptor(debounce: debounce, time: time))
+    public static func cancelPrevious(debounce: Duration = .zero, time: TimeSource = .system) -> Self {
+        Self(CancelPreviousInterceptor(debounce: debounce, time: time))
     }
 }

@@ -6,7 +6,7 @@ internal import Synchronization
 /// let session = PasswordSession()
 /// let api = Client(
 ///     baseURL: url,
-///     interceptors: [.passwordAuth(session: session) { realm, origin in await keychain.credential(for: realm) }]
+///     interceptors: [.httpAuth(session: session) { realm, origin in await keychain.credential(for: realm) }]
 /// )
 /// session.signOut()                       // the next challenge asks the closure again
 /// ```
