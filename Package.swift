@@ -43,6 +43,8 @@ let package = Package(
         .library(name: "InterceptorsImages", targets: ["InterceptorsImages"]),
         .library(name: "InterceptorsRecordings", targets: ["InterceptorsRecordings"]),
         .library(name: "InterceptorsTesting", targets: ["InterceptorsTesting"]),
+        // Needs Swift Testing, which programs that use InterceptorsTesting don't have.
+        .library(name: "InterceptorsTestTraits", targets: ["InterceptorsTestTraits"]),
         // The transport that answers in memory, for previews. Recordings and Testing have it already.
         .library(name: "InterceptorsStubs", targets: ["InterceptorsStubs"]),
         // For programs that must be small: messages and transports, and with InterceptorsCore chain and client without ready-made
@@ -140,6 +142,12 @@ let package = Package(
             name: "InterceptorsRecordings",
             dependencies: ["Interceptors", "InterceptorsStubs", "InterceptorsArchives", "InterceptorsSyntax"],
             path: "Sources/Recordings",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "InterceptorsTestTraits",
+            dependencies: ["InterceptorsRecordings"],
+            path: "Sources/TestTraits",
             swiftSettings: settings
         ),
         .target(
@@ -266,8 +274,8 @@ let package = Package(
             name: "RecordingsTests",
             dependencies: [
                 "Interceptors", "InterceptorsInsight", "InterceptorsRecordings", "InterceptorsArchives",
-                "InterceptorsTesting", "InterceptorsTestSupport", "InterceptorsRecordingProcess",
-                "InterceptorsMockServer",
+                "InterceptorsTesting", "InterceptorsTestTraits", "InterceptorsTestSupport",
+                "InterceptorsRecordingProcess", "InterceptorsMockServer",
             ],
             swiftSettings: settings
         ),

@@ -12,6 +12,7 @@ MODULES = {
     "InterceptorsCore": "Interceptors",
     "InterceptorsInsight": "Insight",
     "InterceptorsRecordings": "Recordings",
+    "InterceptorsTestTraits": "TestTraits",
     "InterceptorsTesting": "Testing",
     "InterceptorsImages": "Images",
     "InterceptorsTransfers": "Transfers",
