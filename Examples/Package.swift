@@ -48,10 +48,20 @@ let package = Package(
             path: "Interceptors/Program",
             swiftSettings: settings
         ),
+        // The app's package can be read on Apple's systems only.
+        .target(
+            name: "FilmsModel",
+            dependencies: [product("Interceptors"), product("InterceptorsInsight")],
+            path: "Films.swiftpm/Model",
+            swiftSettings: settings
+        ),
         // The files in Tests/ExamplesTests/Support are links to those of the library's tests.
         .testTarget(
             name: "ExamplesTests",
-            dependencies: ["ExampleInterceptors", "Offline", product("Interceptors"), product("InterceptorsTesting")],
+            dependencies: [
+                "ExampleInterceptors", "FilmsModel", "Offline", product("Interceptors"), product("InterceptorsInsight"),
+                product("InterceptorsTesting"),
+            ],
             swiftSettings: settings
         ),
     ]
