@@ -316,7 +316,8 @@ extension UploadPlan {
     }
 
     @Test(arguments: [
-        "max-size=10, max-append-size=?1", "max-size=10, min-size=1.5", "max-size=10 min-size=1", "max-size", "max-size;a=5",
+        "max-size=10, max-append-size=?1", "max-size=10, min-size=1.5", "max-size=10 min-size=1", "max-size",
+        "max-size;a=5",
     ])
     func aWrongLimitMakesTheFieldInvalid(text: String) {
         #expect(UploadLimits(draft: ["Upload-Limit": text]) == UploadLimits())
