@@ -10,11 +10,12 @@ extension InterceptorChain {
     /// Groups, `.when` parts and nested chains are judged too. Elements that don't declare their place (``PlacedInterceptor``),
     /// such as closures, are not judged. ``Interceptor/acknowledged(_:_:)`` silences a rule for one element.
     ///
-    /// In debug builds, a ``Client`` also writes these findings to standard error when it is made, each once per process. Set
-    /// the environment variable `INTERCEPTORS_FINDINGS` to `off` to prevent this.
+    /// Only debug builds contain the rules: in a release build the array is empty. In debug builds, a ``Client`` also writes
+    /// these findings to standard error when it is made, each once per process. Set the environment variable
+    /// `INTERCEPTORS_FINDINGS` to `off` to prevent this.
     public var findings: [ChainFinding] { ChainReport(self).findings.filter { $0.severity != .note } }
 
-    /// Facts about this chain that are often intended, such as that nothing follows redirects.
+    /// Facts about this chain that are often intended, such as that nothing follows redirects. Empty in a release build.
     public var notes: [ChainFinding] { ChainReport(self).findings.filter { $0.severity == .note } }
 }
 
@@ -40,10 +41,17 @@ private struct ChainReport: CustomStringConvertible {
 
     init(_ chain: InterceptorChain) {
         self.chain = LintedChain(chain)
+        #if DEBUG
+        judge()
+        #endif
+    }
+
+    #if DEBUG
+    private mutating func judge() {
         // The positions of the elements of each finding.
         var reported: Set<[Int]> = []
         for definition in ChainRuleDefinition.all {
-            for match in definition.matches(self.chain) {
+            for match in definition.matches(chain) {
                 let isNew = reported.insert(match.elements.map(\.number)).inserted
                 // Another rule reports the pair already, with the harm.
                 if definition.rule == .placement, !isNew { continue }
@@ -58,6 +66,7 @@ private struct ChainReport: CustomStringConvertible {
         // Stable by rule within a severity.
         findings = ChainFinding.Severity.allCases.flatMap { severity in findings.filter { $0.severity == severity } }
     }
+    #endif
 
     var description: String {
         let parts = [rows, findings.map(\.description) + acknowledged].filter { !$0.isEmpty }

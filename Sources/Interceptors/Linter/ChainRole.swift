@@ -238,3 +238,11 @@ extension ChainRole: CustomStringConvertible {
     /// The role's name, such as `retries`, or a wish such as `inside(retries)`.
     public var description: String { name }
 }
+
+extension Duration {
+    /// The duration as an array of interceptors contains it: `.seconds(30)`.
+    package var code: String {
+        let (seconds, attoseconds) = components
+        return attoseconds == 0 ? ".seconds(\(seconds))" : ".seconds(\(self / .seconds(1)))"
+    }
+}

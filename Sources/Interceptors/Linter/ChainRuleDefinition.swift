@@ -1,5 +1,6 @@
 internal import Foundation
 
+#if DEBUG
 /// A rule: a severity, and the faults that break the rule.
 struct ChainRuleDefinition: Sendable {
     let rule: ChainRule
@@ -133,3 +134,4 @@ extension LintedChain.Element {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if DEBUG
 extension ChainRuleDefinition {
     /// The conditions of rows. Each returns whether the match is a fault, and may give it a detail, other texts or a doubt.
     static let conditions: [String: @Sendable (inout Match) -> Bool] = [
@@ -239,11 +240,4 @@ extension LintedChain.Element {
         return self.secretFields.filter { !always.contains($0) && !redaction.isSensitive($0.rawName) }
     }
 }
-
-extension Duration {
-    /// The duration as an array of interceptors contains it: `.seconds(30)`.
-    package var code: String {
-        let (seconds, attoseconds) = components
-        return attoseconds == 0 ? ".seconds(\(seconds))" : ".seconds(\(self / .seconds(1)))"
-    }
-}
+#endif

@@ -1,3 +1,4 @@
+#if DEBUG
 extension ChainRuleDefinition {
     /// Every rule that checks a chain, in the documentation's order, from the rows of the table.
     static let all: [Self] = table.split(separator: "\n").reduce(into: []) { rules, line in
@@ -182,3 +183,4 @@ extension ChainRuleDefinition {
         harm The interceptor's author says where it belongs, and the finding repeats the author's reason.
         """
 }
+#endif

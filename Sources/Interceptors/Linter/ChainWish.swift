@@ -38,6 +38,7 @@ extension HTTPContext {
     }
 }
 
+#if DEBUG
 extension InterceptorChain {
     /// The wishes of a request that no element grants, as sentences. The list is empty if an element that isn't judged may
     /// grant them.
@@ -53,3 +54,4 @@ extension InterceptorChain {
         }
     }
 }
+#endif

@@ -89,6 +89,7 @@ extension LintedChain {
     }
 }
 
+#if DEBUG
 extension LintedChain {
     /// How often two elements see the same request.
     enum Meeting: Comparable { case never, perhaps, always }
@@ -136,6 +137,7 @@ extension LintedChain.Element {
         return origins.contains { others.contains(where: $0.isDisjoint) } ? .never : .perhaps
     }
 }
+#endif
 
 extension InterceptorChain {
     /// Decides which fields of the chain's requests are never sent to another origin (`Redaction.isBoundToOrigin(_:)`).
