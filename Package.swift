@@ -38,6 +38,9 @@ let package = Package(
     products: [
         // Chain, client, transports and the everyday interceptors: an app's one import.
         .library(name: "Interceptors", targets: ["Interceptors"]),
+        // Interceptors that fewer apps need: passwords and signatures; circuit breaker, hedging, limits and shared exchanges.
+        .library(name: "InterceptorsAuthentication", targets: ["InterceptorsAuthentication"]),
+        .library(name: "InterceptorsTraffic", targets: ["InterceptorsTraffic"]),
         .library(name: "InterceptorsTransfers", targets: ["InterceptorsTransfers"]),
         .library(name: "InterceptorsInsight", targets: ["InterceptorsInsight"]),
         .library(name: "InterceptorsImages", targets: ["InterceptorsImages"]),
@@ -114,6 +117,18 @@ let package = Package(
         ),
 
         // Each of these modules is a separate product, so that an app links only those that it uses.
+        .target(
+            name: "InterceptorsAuthentication",
+            dependencies: ["Interceptors", "InterceptorsSyntax"],
+            path: "Sources/Authentication",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "InterceptorsTraffic",
+            dependencies: ["Interceptors", "InterceptorsSyntax"],
+            path: "Sources/Traffic",
+            swiftSettings: settings
+        ),
         .target(
             name: "InterceptorsTransfers",
             dependencies: ["Interceptors", "InterceptorsSyntax", "CInterceptorsFiles", .byName(name: urlSession)],
@@ -236,7 +251,8 @@ let package = Package(
         .testTarget(
             name: "MiddlewaresTests",
             dependencies: [
-                "Interceptors", "InterceptorsMiddlewares", "InterceptorsSyntax", "InterceptorsTesting",
+                "Interceptors", "InterceptorsAuthentication", "InterceptorsTraffic", "InterceptorsMiddlewares",
+                "InterceptorsSyntax", "InterceptorsTesting",
                 "InterceptorsTestSupport", "InterceptorsCacheProcess", "InterceptorsNetworkProcess",
                 "InterceptorsInsight", "InterceptorsTransfers", "InterceptorsUploadServer", .byName(name: urlSession),
             ],
@@ -251,8 +267,8 @@ let package = Package(
         .testTarget(
             name: "TransfersTests",
             dependencies: [
-                "Interceptors", "InterceptorsTransfers", "InterceptorsRecordings", "InterceptorsSyntax",
-                "InterceptorsTesting", "InterceptorsTestSupport", "InterceptorsDownloadProcess",
+                "Interceptors", "InterceptorsTraffic", "InterceptorsTransfers", "InterceptorsRecordings",
+                "InterceptorsSyntax", "InterceptorsTesting", "InterceptorsTestSupport", "InterceptorsDownloadProcess",
                 "InterceptorsUploadProcess", "InterceptorsUploadServer",
             ],
             swiftSettings: settings
@@ -290,8 +306,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "Interceptors", "InterceptorsInsight", "InterceptorsTransfers", "InterceptorsTesting",
-                "InterceptorsTestSupport", "InterceptorsLoadProbe",
+                "Interceptors", "InterceptorsAuthentication", "InterceptorsTraffic", "InterceptorsInsight",
+                "InterceptorsTransfers", "InterceptorsTesting", "InterceptorsTestSupport", "InterceptorsLoadProbe",
             ],
             swiftSettings: settings
         ),

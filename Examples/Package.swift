@@ -30,8 +30,8 @@ let package = Package(
         program("Resilience"),
         program("Caching"),
         program("Offline", "InterceptorsRecordings"),
-        program("Streams", "InterceptorsTransfers"),
-        program("Posters", "InterceptorsImages"),
+        program("Streams", "InterceptorsTraffic", "InterceptorsTransfers"),
+        program("Posters", "InterceptorsImages", "InterceptorsTraffic"),
         program("Downloads", "InterceptorsTransfers"),
         program("Uploads", "InterceptorsTransfers"),
         program("Background", "InterceptorsTransfers"),
@@ -51,7 +51,7 @@ let package = Package(
         // The app's package can be read on Apple's systems only.
         .target(
             name: "FilmsModel",
-            dependencies: [product("Interceptors"), product("InterceptorsInsight")],
+            dependencies: ["Interceptors", "InterceptorsInsight", "InterceptorsTraffic"].map(product),
             path: "Films.swiftpm/Model",
             swiftSettings: settings
         ),

@@ -10,6 +10,8 @@ MODULES = {
     "InterceptorsURLSession": "Transport/URLSession",
     "InterceptorsStubs": "Stubs",
     "InterceptorsCore": "Interceptors",
+    "InterceptorsAuthentication": "Authentication",
+    "InterceptorsTraffic": "Traffic",
     "InterceptorsInsight": "Insight",
     "InterceptorsRecordings": "Recordings",
     "InterceptorsTestTraits": "TestTraits",

@@ -33,6 +33,7 @@ let package = Package(
             name: "InterceptorsObservabilityTests",
             dependencies: [
                 "InterceptorsObservability",
+                .product(name: "InterceptorsTraffic", package: "Interceptors"),
                 .product(name: "InterceptorsTesting", package: "Interceptors"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),

@@ -41,7 +41,7 @@ let package = Package(
         // The manifest of the folder Examples builds it too, because Linux can't read this one.
         .target(
             name: "FilmsModel",
-            dependencies: [product("Interceptors"), product("InterceptorsInsight")],
+            dependencies: ["Interceptors", "InterceptorsInsight", "InterceptorsTraffic"].map(product),
             path: "Model",
             swiftSettings: settings
         ),

@@ -12,6 +12,8 @@ let before: [SwiftSetting] = [.swiftLanguageMode(.v5)]
 
 let middlewares = Target.Dependency.product(name: "Interceptors", package: "Interceptors")
 let urlSession = Target.Dependency.product(name: "InterceptorsURLSession", package: "Interceptors")
+let authentication = Target.Dependency.product(name: "InterceptorsAuthentication", package: "Interceptors")
+let traffic = Target.Dependency.product(name: "InterceptorsTraffic", package: "Interceptors")
 let stubs = Target.Dependency.product(name: "InterceptorsStubs", package: "Interceptors")
 
 let package = Package(
@@ -30,12 +32,17 @@ let package = Package(
         .target(name: "BeforeMoya", dependencies: ["Models", "Moya"], swiftSettings: before),
         .target(name: "AfterMoya", dependencies: ["Models", middlewares, stubs], swiftSettings: settings),
         .target(name: "BeforeInHouse", dependencies: ["Models", middlewares], swiftSettings: before),
-        .target(name: "AfterInHouse", dependencies: ["Models", middlewares, stubs], swiftSettings: settings),
+        .target(
+            name: "AfterInHouse",
+            dependencies: ["Models", middlewares, authentication, traffic, stubs],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "MigrationTests",
             dependencies: [
                 "Models", "BeforeURLSession", "AfterURLSession", "BeforeAlamofire", "AfterAlamofire", "BeforeMoya",
                 "AfterMoya", "BeforeInHouse", "AfterInHouse", middlewares,
+                authentication,
                 .product(name: "InterceptorsTesting", package: "Interceptors"),
             ],
             // With a stand-in, the sides before aren't run.

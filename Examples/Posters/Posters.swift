@@ -2,6 +2,7 @@ import Foundation
 import Interceptors
 import InterceptorsImages
 import InterceptorsTesting
+import InterceptorsTraffic
 
 /// `Posters` loads pictures from a server on loopback for several cells, and prints where each picture came from.
 @main

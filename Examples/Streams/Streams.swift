@@ -1,6 +1,7 @@
 import Foundation
 import Interceptors
 import InterceptorsTesting
+import InterceptorsTraffic
 import InterceptorsTransfers
 
 /// `Streams` reads server-sent events over two connections, and JSON lines, from a server on loopback.

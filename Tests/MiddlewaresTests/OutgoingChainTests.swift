@@ -1,4 +1,5 @@
 import Foundation
+import InterceptorsAuthentication
 import InterceptorsSyntax
 import InterceptorsTestSupport
 import InterceptorsTesting

@@ -156,7 +156,7 @@ extension AuthenticationError {
     }
 
     /// - Parameter remedy: how to name the origins.
-    static func unknownOrigin(of request: HTTPRequest, for secret: String = "token", remedy: String) -> Self {
+    package static func unknownOrigin(of request: HTTPRequest, for secret: String = "token", remedy: String) -> Self {
         Self(
             .unknownOrigin,
             "The request was not sent, because no origin is named that may receive the \(secret). Give the Client a base URL,"

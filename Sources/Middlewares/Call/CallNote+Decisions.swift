@@ -42,12 +42,6 @@ extension CallNote {
 
     static func tokenWithheld(_ reason: String) -> Self { Self("tokenWithheld", reason) }
 
-    static func challengeAnswered(_ status: HTTPResponse.Status) -> Self {
-        Self("challengeAnswered", "sends the request again with a password, because the status was \(status.code)")
-    }
-
-    static func challengeUnanswered(_ reason: String) -> Self { Self("challengeUnanswered", reason) }
-
     // MARK: Cache
 
     static func cache(_ outcome: CacheOutcome) -> Self {
@@ -84,37 +78,13 @@ extension CallNote {
         Self("credentialsDropped", "another origin doesn't get \(names.joined(separator: ", "))")
     }
 
-    // MARK: Sharing and sending twice
-
-    static func coalesced(with callID: Int?) -> Self {
-        Self("coalesced", "shares the exchange of an identical request", callID: callID)
-    }
-
-    static func hedged(after delay: Duration) -> Self {
-        Self("hedged", "sends a second time, because there was no response within \(delay.logged)")
-    }
-
-    static func hedgeWon(by number: Int) -> Self {
-        Self("hedgeWon", "the \(number == 1 ? "first" : "second") attempt's outcome is returned")
-    }
-
-    static let superseded = Self("superseded", "a later call with the same key cancelled this one")
-
-    // MARK: Limits
-
-    static func waited(for permit: String) -> Self { Self("waited", "got \(permit) after waiting in line") }
+    // MARK: Time and the network
 
     static func waitedForNetwork(_ wait: NetworkWait) -> Self {
         let time = wait.duration.logged
         let text = wait.isSatisfied ? "a network came after \(time)" : "none that it may use came within \(time)"
         return Self("waitedForNetwork", text)
     }
-
-    static func refused(_ error: LimitError) -> Self {
-        Self(error.code == .circuitOpen ? "circuitOpen" : "limited", error.message)
-    }
-
-    static let circuitProbed = Self("circuitProbed", "the request tests whether the host has recovered")
 
     static func deadline(_ remaining: Duration) -> Self { Self("deadline", "\(max(.zero, remaining).logged) are left") }
 

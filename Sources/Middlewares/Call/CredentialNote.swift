@@ -1,11 +1,13 @@
 /// The reason that a request carried no credential, or no other one after a rejection.
 ///
 /// The response or error of a 401 carries the note, so that the description of the error and the journal give the reason.
-struct CredentialNote: ContextNote, Error {
+package struct CredentialNote: ContextNote, Error {
     /// The sentence, without secrets; `nil` if the request carried a token.
-    let note: String?
+    package let note: String?
     /// Whether it is the reason that a challenge for a password isn't answered.
-    var isOfChallenge = false
+    package var isOfChallenge = false
+
+    package init(note: String?) { self.note = note }
 
     /// The note of a request that carried a token.
     static let sent = Self(note: nil)
@@ -15,7 +17,7 @@ struct CredentialNote: ContextNote, Error {
     /// - Parameters:
     ///   - named: the origins that the user named; `nil` for the client's.
     ///   - text: makes the sentence of the request's origin and those that may get the credential.
-    static func withheld(
+    package static func withheld(
         from request: HTTPRequest,
         _ named: Set<Origin>?,
         _ text: (_ target: String, _ allowed: String) -> String
@@ -34,7 +36,7 @@ extension HTTPRequest {
     /// - Parameters:
     ///   - named: the origins that the user named; `nil` for the origin of the client that sends the request.
     ///   - unknown: the error if neither names an origin.
-    func origin(among named: Set<Origin>?, orThrow unknown: @autoclosure () -> any Error) throws -> Origin? {
+    package func origin(among named: Set<Origin>?, orThrow unknown: @autoclosure () -> any Error) throws -> Origin? {
         let client = context.clientOrigin
         guard named != nil || client != nil else { throw unknown() }
         guard let origin = Origin(url) else { return nil }
@@ -48,7 +50,7 @@ extension HTTPContext {
     private enum CredentialNoteKey: HTTPContextKey { static var defaultValue: CredentialNote? { nil } }
 
     /// On a response or an error with status 401: the reason that the request carried no credential, or no other one.
-    var credentialNote: CredentialNote? {
+    package var credentialNote: CredentialNote? {
         get { self[CredentialNoteKey.self] }
         set { self[CredentialNoteKey.self] = newValue }
     }

@@ -10,7 +10,7 @@ public struct Deadline: Sendable {
     private let remainingNow: @Sendable () -> Duration
     private let sleepNow: @Sendable () async throws -> Void
     /// Whether an outer `timeout` ends the call when the deadline passes, so that inner interceptors need no timer.
-    var isEnforced = false
+    package var isEnforced = false
 
     /// Creates a deadline that lies a duration from now. A deadline more than about thirty years away never passes.
     ///
@@ -22,7 +22,7 @@ public struct Deadline: Sendable {
         self = Self.make(duration, clock)
     }
 
-    init(
+    package init(
         remaining: @escaping @Sendable () -> Duration,
         sleep: @escaping @Sendable () async throws -> Void
     ) {

@@ -2,9 +2,9 @@ internal import Foundation
 internal import InterceptorsCore
 
 /// Writes errors that fail no request to standard error, in debug builds.
-enum DebugReport {
+package enum DebugReport {
     /// Whether this is a debug build.
-    static var isOn: Bool {
+    package static var isOn: Bool {
         #if DEBUG
         true
         #else

@@ -36,7 +36,7 @@ public struct LimitError: HTTPError {
     }
 
     /// - Parameter limit: the name of the interceptor that refused the request.
-    static func queueFull(_ limit: String, waiting: Int, request: borrowing HTTPRequest) -> Self {
+    package static func queueFull(_ limit: String, waiting: Int, request: borrowing HTTPRequest) -> Self {
         Self(
             .queueFull,
             "The request was not sent, because \(waiting) requests are already waiting, the maximum of \(limit). Send fewer"
@@ -45,7 +45,7 @@ public struct LimitError: HTTPError {
         )
     }
 
-    static func waitTooLong(_ wait: Duration, limit: Duration, request: borrowing HTTPRequest) -> Self {
+    package static func waitTooLong(_ wait: Duration, limit: Duration, request: borrowing HTTPRequest) -> Self {
         Self(
             .waitTooLong,
             "The request was not sent, because the rate limit would make it wait \(wait), and the maximum is \(limit). Try"
@@ -55,7 +55,7 @@ public struct LimitError: HTTPError {
         )
     }
 
-    static func circuitOpen(
+    package static func circuitOpen(
         _ origin: Origin,
         isProbed: Bool = false,
         nextProbe: Duration,

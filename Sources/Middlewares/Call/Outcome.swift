@@ -10,7 +10,7 @@ extension Next {
 
 extension Result where Success == HTTPResponse {
     /// The response: on success the value, on failure the response that the error was made from, if any.
-    var answered: HTTPResponse? {
+    package var answered: HTTPResponse? {
         switch self {
         case .success(let response): response
         case .failure(let error): error.receivedResponse

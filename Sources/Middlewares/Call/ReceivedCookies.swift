@@ -19,7 +19,7 @@ extension HTTPContext {
 
     /// On a response that a cache answered or passed on: the `Set-Cookie` fields that the server sent for this call, if the
     /// response's own fields don't tell.
-    var cookiesFromServer: HTTPFields? {
+    package var cookiesFromServer: HTTPFields? {
         get { self[CookiesFromServerKey.self] }
         set { self[CookiesFromServerKey.self] = newValue }
     }

@@ -76,7 +76,7 @@ extension Redirect {
 extension [String] {
     /// The elements, joined. If there are more than five, shows the first two, the last two, and the number of elements in
     /// between.
-    func shortened(_ separator: String) -> String {
+    package func shortened(_ separator: String) -> String {
         guard count > 5 else { return joined(separator: separator) }
         return (prefix(2) + ["… \(count - 4) more …"] + suffix(2)).joined(separator: separator)
     }
@@ -93,5 +93,5 @@ extension HTTPContext {
 
     /// Whether the server acted on the original request and then redirected to a retrieval. The response or error is then
     /// about the retrieval, and the original request must not be sent again because of it.
-    var hasChangedMethod: Bool { redirects.contains(where: \.changesMethod) }
+    package var hasChangedMethod: Bool { redirects.contains(where: \.changesMethod) }
 }

@@ -1,6 +1,6 @@
 extension UnsentError {
     /// The error of a request that is refused at once, or removed from a line, because it can't be sent before its deadline.
-    static func timedOut(
+    package static func timedOut(
         waitingFor what: String,
         _ request: borrowing HTTPRequest,
         wait: Duration = .zero

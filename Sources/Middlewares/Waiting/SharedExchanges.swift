@@ -14,7 +14,7 @@ package struct SharedExchanges<Identity: Hashable & Sendable, Waiter: Sendable, 
         /// Whether this waiter must start the exchange.
         package let isFirst: Bool
         /// The number in a journal of the call that started the exchange.
-        let leader: Int?
+        package let leader: Int?
     }
 
     private struct Exchange: Sendable {
@@ -63,7 +63,7 @@ package struct SharedExchanges<Identity: Hashable & Sendable, Waiter: Sendable, 
     }
 
     /// The waiters of an exchange, in order of arrival.
-    func waiters(of exchange: Int) -> [Waiter] {
+    package func waiters(of exchange: Int) -> [Waiter] {
         (exchanges[exchange]?.waiters ?? [:]).sorted { $0.key < $1.key }.map(\.value)
     }
 
@@ -91,7 +91,7 @@ package struct SharedExchanges<Identity: Hashable & Sendable, Waiter: Sendable, 
     }
 
     /// Lets no further request join the running exchanges with an origin.
-    mutating func close(_ origin: Origin) {
+    package mutating func close(_ origin: Origin) {
         for (number, exchange) in exchanges where exchange.origin == origin && open[exchange.identity] == number {
             open[exchange.identity] = nil
         }

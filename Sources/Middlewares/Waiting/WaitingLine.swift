@@ -12,10 +12,10 @@ package struct WaitingLine<Waiter> {
     package var count: Int { waiters.count }
 
     /// Whether there are no waiters.
-    var isEmpty: Bool { waiters.isEmpty }
+    package var isEmpty: Bool { waiters.isEmpty }
 
     /// The ticket of the waiter that arrived first.
-    var first: Int? { head < order.count ? order[head] : nil }
+    package var first: Int? { head < order.count ? order[head] : nil }
 
     /// Adds a waiter at the end of the line. The caller never uses a ticket twice.
     package mutating func join(_ ticket: Int, _ waiter: Waiter) {

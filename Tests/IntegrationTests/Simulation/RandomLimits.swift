@@ -3,6 +3,7 @@ import InterceptorsTestSupport
 import InterceptorsTesting
 
 @testable import InterceptorsMiddlewares
+@testable import InterceptorsTraffic
 
 /// Interceptors that limit, share or abandon requests. Inside each, a watch checks that it does.
 extension RandomChain {

@@ -1,5 +1,6 @@
 import Foundation
 import InterceptorsTesting
+import InterceptorsTraffic
 
 @testable import InterceptorsMiddlewares
 

@@ -1,6 +1,7 @@
 import Foundation
 import Interceptors
 import InterceptorsTesting
+import InterceptorsTraffic
 import Testing
 
 @testable import InterceptorsMiddlewares

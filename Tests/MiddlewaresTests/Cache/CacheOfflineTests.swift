@@ -1,6 +1,7 @@
 import Foundation
 import InterceptorsTestSupport
 import InterceptorsTesting
+import InterceptorsTraffic
 import Testing
 
 @testable import InterceptorsMiddlewares

@@ -1,6 +1,8 @@
 import Foundation
+import InterceptorsAuthentication
 import InterceptorsTestSupport
 import InterceptorsTesting
+import InterceptorsTraffic
 import Testing
 
 @testable import InterceptorsMiddlewares

@@ -2,6 +2,7 @@ import Foundation
 import Interceptors
 import InterceptorsTestSupport
 import InterceptorsTesting
+import InterceptorsTraffic
 import InterceptorsTransfers
 import InterceptorsUploadServer
 import Synchronization

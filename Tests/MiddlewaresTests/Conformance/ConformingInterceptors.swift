@@ -1,6 +1,8 @@
 import Foundation
 import Interceptors
+import InterceptorsAuthentication
 import InterceptorsTesting
+import InterceptorsTraffic
 import Testing
 
 /// An interceptor of this package with plausible settings, for the rules of its roles.

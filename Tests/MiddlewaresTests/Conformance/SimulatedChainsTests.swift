@@ -2,6 +2,7 @@ import Foundation
 import Interceptors
 import InterceptorsTestSupport
 import InterceptorsTesting
+import InterceptorsTraffic
 import Testing
 
 /// The usual chains in simulations, as a user of the package checks a chain.

@@ -3,6 +3,7 @@ import Interceptors
 import InterceptorsInsight
 import InterceptorsTestSupport
 import InterceptorsTesting
+import InterceptorsTraffic
 import Testing
 
 /// A journal's notes about the interceptors' decisions.

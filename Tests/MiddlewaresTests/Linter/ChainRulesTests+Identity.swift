@@ -1,5 +1,6 @@
 import Foundation
 import InterceptorsTestSupport
+import InterceptorsTraffic
 import Testing
 
 @testable import InterceptorsCore

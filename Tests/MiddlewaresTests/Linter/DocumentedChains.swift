@@ -1,5 +1,7 @@
 import Foundation
+import InterceptorsAuthentication
 import InterceptorsTestSupport
+import InterceptorsTraffic
 
 @testable import InterceptorsMiddlewares
 

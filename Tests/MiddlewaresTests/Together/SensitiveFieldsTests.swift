@@ -3,6 +3,7 @@ import InterceptorsTestSupport
 import Testing
 
 @testable import InterceptorsMiddlewares
+@testable import InterceptorsTraffic
 
 /// One rule decides which fields are secret and which tell two callers apart.
 @Suite(.againstHanging) struct SensitiveFieldsTests {

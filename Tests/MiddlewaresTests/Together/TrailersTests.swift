@@ -5,6 +5,7 @@ import Testing
 
 @testable import InterceptorsMiddlewares
 @testable import InterceptorsTesting
+@testable import InterceptorsTraffic
 
 /// Trailer fields and interim responses pass through every interceptor.
 @Suite(.againstHanging, .heavy) struct TrailersTests {

@@ -3,6 +3,7 @@ import InMemoryTracing
 import Interceptors
 import InterceptorsObservability
 import InterceptorsTesting
+import InterceptorsTraffic
 import Synchronization
 import Testing
 import Tracing

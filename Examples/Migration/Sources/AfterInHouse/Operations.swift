@@ -1,5 +1,6 @@
 import Foundation
 import Interceptors
+import InterceptorsTraffic
 import Models
 
 // example: operations

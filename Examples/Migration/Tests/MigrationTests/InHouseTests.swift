@@ -1,5 +1,6 @@
 import Foundation
 import Interceptors
+import InterceptorsAuthentication
 import InterceptorsTesting
 import Models
 import Synchronization

@@ -1,5 +1,6 @@
 import Foundation
 import Interceptors
+import InterceptorsAuthentication
 import InterceptorsTestSupport
 import InterceptorsTesting
 import Testing

@@ -1,9 +1,11 @@
 import Foundation
+import InterceptorsAuthentication
 import InterceptorsTestSupport
 import InterceptorsTesting
 import Testing
 
 @testable import InterceptorsMiddlewares
+@testable import InterceptorsTraffic
 
 /// Counts the calls that begin to wait for an exchange.
 func counting(_ tally: Tally) -> @Sendable (CoalesceEvent) -> Void {

@@ -3,6 +3,7 @@ import Testing
 
 @testable import InterceptorsCore
 @testable import InterceptorsMiddlewares
+@testable import InterceptorsTraffic
 
 @Suite(.againstHanging) struct ExchangeIdentityTests {
     private func identity(

@@ -3,6 +3,7 @@ import InterceptorsTestSupport
 import Testing
 
 @testable import InterceptorsMiddlewares
+@testable import InterceptorsTraffic
 
 @Suite(.againstHanging) struct PermitsTests {
     private func scope(_ host: String) throws -> LimitScope {

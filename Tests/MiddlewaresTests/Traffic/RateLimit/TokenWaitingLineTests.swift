@@ -2,6 +2,7 @@ import InterceptorsTestSupport
 import Testing
 
 @testable import InterceptorsMiddlewares
+@testable import InterceptorsTraffic
 
 @Suite(.againstHanging) struct TokenBucketTests {
     @Test func fullBucketGivesAllItsTokensAtOnceAndThenOneInEachInterval() {
