@@ -19,14 +19,14 @@ actor DictionaryStore: CacheStore {
     /// One generation for all keys is enough: any invalidation keeps out every response under way.
     private var generation: UInt64 = 0
 
-    func snapshot(of key: CacheKey) -> CacheSnapshot {
+    func snapshot(of key: CacheKey) -> (entries: [CacheEntry], generation: UInt64) {
         let entries = (stored[key] ?? []).map { stored in
             let body = stored.body
             return CacheEntry(id: stored.id, response: stored.response, length: Int64(body.count)) { range in
                 HTTPBody(body.dropFirst(Int(range.lowerBound)).prefix(range.count))
             }
         }
-        return CacheSnapshot(entries: entries, generation: CacheGeneration(rawValue: generation))
+        return (entries, generation)
     }
 
     func write(
@@ -45,9 +45,9 @@ actor DictionaryStore: CacheStore {
         _ body: Data,
         for key: CacheKey,
         replacing: [CacheEntry.ID],
-        if isWanted: @Sendable (CacheGeneration) -> Bool
+        if isWanted: @Sendable (UInt64) -> Bool
     ) -> Bool {
-        guard isWanted(CacheGeneration(rawValue: generation)) else { return false }
+        guard isWanted(generation) else { return false }
         lastID += 1
         stored[key, default: []].removeAll {
             replacing.contains($0.id) || $0.response.selectingFields == response.selectingFields
@@ -85,7 +85,7 @@ actor DictionaryStore: CacheStore {
 extension DictionaryStore {
     /// Collects the chunks of a body until it is committed or abandoned.
     private final class Writer: CacheWriter {
-        typealias Insertion = @Sendable (Data, @Sendable (CacheGeneration) -> Bool) async -> Bool
+        typealias Insertion = @Sendable (Data, @Sendable (UInt64) -> Bool) async -> Bool
 
         private let insert: Insertion
         /// `nil` after the end.
@@ -95,7 +95,7 @@ extension DictionaryStore {
 
         func append(_ chunk: Data) { body.withLock { $0?.append(chunk) } }
 
-        func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async -> Bool {
+        func commit(if isWanted: @Sendable (UInt64) -> Bool) async -> Bool {
             guard let body = body.withLock({ $0.take() }) else { return false }
             return await insert(body, isWanted)
         }

@@ -38,7 +38,7 @@ struct CacheCommit: Sendable {
     let ticket: CacheArrivals.Ticket
     let store: any CacheStore
     /// The key's generation when the request was sent.
-    let generation: CacheGeneration
+    let generation: UInt64
     let report: @Sendable (any Error) -> Void
 
     /// The announced length of the body.
@@ -99,7 +99,7 @@ struct CacheCommit: Sendable {
 
     /// Whether no invalidation has come since the request was sent, and no later response is stored. Called under the
     /// store's lock.
-    private func isWanted(_ generation: CacheGeneration) -> Bool {
+    private func isWanted(_ generation: UInt64) -> Bool {
         generation == self.generation && ticket.mayStore(response.selectingFields)
     }
 

@@ -6,7 +6,7 @@ struct CacheExchange: Sendable {
     let key: CacheKey
     var entries: [CacheEntry] = []
     /// The key's generation at that time; `nil` if the store wasn't asked, or failed.
-    var generation: CacheGeneration?
+    var generation: UInt64?
     let next: Next
     /// The way of sending the request, once that is decided.
     var forward = CachePolicy.Forward(reason: .uriMiss)

@@ -57,7 +57,7 @@ extension CacheStoreConformance {
 
         func entries(_ key: CacheKey) async throws -> [CacheEntry] { try await store.snapshot(of: key).entries }
 
-        func generation(_ key: CacheKey) async throws -> CacheGeneration {
+        func generation(_ key: CacheKey) async throws -> UInt64 {
             try await store.snapshot(of: key).generation
         }
 

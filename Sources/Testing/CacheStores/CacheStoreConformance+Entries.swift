@@ -56,7 +56,7 @@ extension CacheStoreConformance {
             let generation = try await bench.generation(key)
             for isWanted in [false, true] {
                 let writer = try await bench.store.write(bench.response(), for: key, replacing: [], length: 0)
-                let asked = Guarded<[CacheGeneration]>([])
+                let asked = Guarded<[UInt64]>([])
                 let isStored = try await writer.commit { generation in
                     asked.change { $0.append(generation) }
                     return isWanted

@@ -8,7 +8,7 @@ struct LoggedStore: CacheStore {
 
     var arrivals: CacheArrivals { base.arrivals }
 
-    func snapshot(of key: CacheKey) async throws -> CacheSnapshot {
+    func snapshot(of key: CacheKey) async throws -> (entries: [CacheEntry], generation: UInt64) {
         var snapshot = try await log.waiting { try await base.snapshot(of: key) }
         snapshot.entries = snapshot.entries.map { entry in
             CacheEntry(id: entry.id, response: entry.response, length: entry.length) { range in
@@ -62,7 +62,7 @@ private struct LoggedWriter: CacheWriter {
 
     func append(_ chunk: Data) async throws { try await log.waiting { try await base.append(chunk) } }
 
-    func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
+    func commit(if isWanted: @Sendable (UInt64) -> Bool) async throws -> Bool {
         try await log.waiting { try await base.commit(if: isWanted) }
     }
 

@@ -106,20 +106,20 @@ private final class ClearedAfterLookUp: ForwardingStore {
     let inner: any CacheStore = MemoryCacheStore()
     private let count = Atomic<UInt64>(0)
 
-    func snapshot(of key: CacheKey) async throws -> CacheSnapshot {
-        let generation = CacheGeneration(rawValue: count.load(ordering: .acquiring))
+    func snapshot(of key: CacheKey) async throws -> (entries: [CacheEntry], generation: UInt64) {
+        let generation = count.load(ordering: .acquiring)
         let entries = try await inner.entries(for: key)
         if isCleared.load(ordering: .acquiring) { count.add(1, ordering: .releasing) }
-        return CacheSnapshot(entries: entries, generation: generation)
+        return (entries, generation)
     }
     func wrap(_ writer: any CacheWriter) async -> any CacheWriter { Writer(store: self, inner: writer) }
 
     private struct Writer: ForwardingWriter {
         let store: ClearedAfterLookUp
         let inner: any CacheWriter
-        func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
+        func commit(if isWanted: @Sendable (UInt64) -> Bool) async throws -> Bool {
             try await inner.commit { _ in
-                isWanted(CacheGeneration(rawValue: store.count.load(ordering: .acquiring)))
+                isWanted(store.count.load(ordering: .acquiring))
             }
         }
     }

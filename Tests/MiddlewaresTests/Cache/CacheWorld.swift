@@ -96,7 +96,7 @@ final class CacheWorld: Sendable {
 /// A store whose methods all throw.
 struct BrokenStore: CacheStore {
     let arrivals = CacheArrivals()
-    func snapshot(of key: CacheKey) async throws -> CacheSnapshot { throw Broken() }
+    func snapshot(of key: CacheKey) async throws -> (entries: [CacheEntry], generation: UInt64) { throw Broken() }
     func write(
         _ response: CachedResponse,
         for key: CacheKey,
@@ -121,7 +121,7 @@ struct FragileStore: ForwardingStore {
             if weakness == .append { throw Damaged() }
             try await inner.append(chunk)
         }
-        func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
+        func commit(if isWanted: @Sendable (UInt64) -> Bool) async throws -> Bool {
             if weakness == .commit { throw Damaged() }
             if weakness == .lateCommit {
                 // As on a full disk: the cache wants the response, and then the store can't keep the body.
@@ -138,7 +138,7 @@ struct FragileStore: ForwardingStore {
     let weakness: Weakness
     let inner: any CacheStore = MemoryCacheStore()
 
-    func snapshot(of key: CacheKey) async throws -> CacheSnapshot {
+    func snapshot(of key: CacheKey) async throws -> (entries: [CacheEntry], generation: UInt64) {
         var found = try await inner.snapshot(of: key)
         guard weakness == .read else { return found }
         found.entries = found.entries.map { entry in

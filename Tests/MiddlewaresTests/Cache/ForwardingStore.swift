@@ -11,7 +11,9 @@ protocol ForwardingStore: CacheStore {
 
 extension ForwardingStore {
     var arrivals: CacheArrivals { inner.arrivals }
-    func snapshot(of key: CacheKey) async throws -> CacheSnapshot { try await inner.snapshot(of: key) }
+    func snapshot(of key: CacheKey) async throws -> (entries: [CacheEntry], generation: UInt64) {
+        try await inner.snapshot(of: key)
+    }
     func write(
         _ response: CachedResponse,
         for key: CacheKey,
@@ -39,7 +41,7 @@ protocol ForwardingWriter: CacheWriter {
 
 extension ForwardingWriter {
     func append(_ chunk: Data) async throws { try await inner.append(chunk) }
-    func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
+    func commit(if isWanted: @Sendable (UInt64) -> Bool) async throws -> Bool {
         try await inner.commit(if: isWanted)
     }
     func abandon() { inner.abandon() }

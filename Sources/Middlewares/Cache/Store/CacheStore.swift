@@ -36,8 +36,8 @@ internal import InterceptorsCore
 ///     private var bodies: [CacheKey: Data] = [:]
 ///     private var generation: UInt64 = 0
 ///
-///     func insert(_ body: Data, for key: CacheKey, if isWanted: @Sendable (CacheGeneration) -> Bool) -> Bool {
-///         guard isWanted(CacheGeneration(rawValue: generation)) else { return false }
+///     func insert(_ body: Data, for key: CacheKey, if isWanted: @Sendable (UInt64) -> Bool) -> Bool {
+///         guard isWanted(generation) else { return false }
 ///         bodies[key] = body
 ///         return true
 ///     }
@@ -58,8 +58,11 @@ public protocol CacheStore: Sendable {
     /// Stores over the same content share one. A store that wraps another forwards the other's.
     var arrivals: CacheArrivals { get }
 
-    /// Returns the generation of a key and all its entries: one for each variant that `Vary` tells apart.
-    func snapshot(of key: CacheKey) async throws -> CacheSnapshot
+    /// Returns all entries of a key, one for each variant that `Vary` tells apart, and the key's generation.
+    ///
+    /// The generation is a number that the store changes whenever the key is invalidated or the store is cleared. Only equality
+    /// counts: a response is stored only if the generation is still the one that its request found.
+    func snapshot(of key: CacheKey) async throws -> (entries: [CacheEntry], generation: UInt64)
 
     /// Begins to store a response.
     ///
@@ -119,30 +122,6 @@ public protocol CacheStore: Sendable {
     func digestKey() async throws -> Data
 }
 
-/// The entries and the generation of a key at one moment.
-public struct CacheSnapshot: Sendable {
-    /// The entries, in no particular order.
-    public var entries: [CacheEntry]
-    /// The generation of the key, read no later than the entries.
-    public var generation: CacheGeneration
-
-    /// Creates a snapshot, for a store.
-    public init(entries: [CacheEntry], generation: CacheGeneration) {
-        self.entries = entries
-        self.generation = generation
-    }
-}
-
-/// A number that a store changes whenever a key is invalidated or the store is cleared: see ``CacheStore``.
-///
-/// Only equality counts. A response is stored only if the generation is still the one that its request found.
-public struct CacheGeneration: Sendable, Hashable, RawRepresentable {
-    /// The number.
-    public let rawValue: UInt64
-    /// Creates a generation from a number.
-    public init(rawValue: UInt64) { self.rawValue = rawValue }
-}
-
 /// Receives the body of one response, chunk by chunk. Only one task at a time may use it.
 public protocol CacheWriter: Sendable {
     /// Appends bytes to the body.
@@ -156,7 +135,7 @@ public protocol CacheWriter: Sendable {
     /// invalidations: see ``CacheStore``. The closure takes about a microsecond, and calls no store.
     ///
     /// - Returns: whether the entry is stored; `false` after ``abandon()``.
-    func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool
+    func commit(if isWanted: @Sendable (UInt64) -> Bool) async throws -> Bool
 
     /// Discards the body; nothing remains of it. After ``commit(if:)`` it does nothing.
     ///
@@ -226,7 +205,7 @@ extension CacheStore {
         of response: CachedResponse,
         for key: CacheKey,
         replacing entries: [CacheEntry.ID],
-        if isWanted: @Sendable (CacheGeneration) -> Bool
+        if isWanted: @Sendable (UInt64) -> Bool
     ) async throws -> Bool {
         if let memory = self as? MemoryCacheStore {
             // A writer would be one more allocation for each miss. A copy, because a slice would keep a larger buffer alive.

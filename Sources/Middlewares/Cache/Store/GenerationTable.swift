@@ -8,8 +8,8 @@ struct GenerationTable {
     private var last: UInt64 = 0
     private var slots = [UInt64](repeating: 0, count: slotCount)
 
-    subscript(key: CacheKey) -> CacheGeneration {
-        CacheGeneration(rawValue: slots[key.hash & (Self.slotCount - 1)])
+    subscript(key: CacheKey) -> UInt64 {
+        slots[key.hash & (Self.slotCount - 1)]
     }
 
     mutating func change(for key: CacheKey) {

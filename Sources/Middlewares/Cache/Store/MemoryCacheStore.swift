@@ -60,8 +60,8 @@ public final class MemoryCacheStore: CacheStore {
     public var count: Int { state.withLock { $0.table.count } }
 
     /// Returns the entries of a key, and its generation. Counts as a use of the entries.
-    public func snapshot(of key: CacheKey) async throws -> CacheSnapshot {
-        state.withLock { CacheSnapshot(entries: $0.table.use(key), generation: $0.generations[key]) }
+    public func snapshot(of key: CacheKey) async throws -> (entries: [CacheEntry], generation: UInt64) {
+        state.withLock { ($0.table.use(key), $0.generations[key]) }
     }
 
     /// Stores a whole body.
@@ -70,7 +70,7 @@ public final class MemoryCacheStore: CacheStore {
         of response: CachedResponse,
         for key: CacheKey,
         replacing entries: [CacheEntry.ID],
-        if isWanted: (CacheGeneration) -> Bool
+        if isWanted: (UInt64) -> Bool
     ) throws -> Bool {
         if body.count > entryByteLimit { throw CacheStoreError.tooLarge(Int64(entryByteLimit)) }
         return state.withLock { state in
@@ -156,7 +156,7 @@ extension MemoryCacheStore {
             }
         }
 
-        func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
+        func commit(if isWanted: @Sendable (UInt64) -> Bool) async throws -> Bool {
             guard let body = body.withLock({ $0.take() }) else { return false }
             return try store.insert(body, of: response, for: key, replacing: replaced, if: isWanted)
         }

@@ -151,7 +151,7 @@ import Testing
         for kind in CommitWorld.Kind.allCases {
             let world = CommitWorld(kind)
             let key = try #require(CacheKey(url: try url("https://a.example/x")))
-            var generations: Set<CacheGeneration> = []
+            var generations: Set<UInt64> = []
             for round in 0..<4 {
                 for store in world.stores { generations.insert(try await store.snapshot(of: key).generation) }
                 #expect(generations.count == round + 1, "\(kind)")

@@ -80,7 +80,7 @@ final class SteppedStore: ForwardingStore {
 
     fileprivate func pass(_ step: Step) async { await stops.withLock { $0.removeValue(forKey: step) }?.pass() }
 
-    func snapshot(of key: CacheKey) async throws -> CacheSnapshot {
+    func snapshot(of key: CacheKey) async throws -> (entries: [CacheEntry], generation: UInt64) {
         await pass(.beforeLookUp)
         let found = try await inner.snapshot(of: key)
         await pass(.afterLookUp)
@@ -111,7 +111,7 @@ final class SteppedStore: ForwardingStore {
             try await inner.append(chunk)
             await store.pass(.afterAppend)
         }
-        func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
+        func commit(if isWanted: @Sendable (UInt64) -> Bool) async throws -> Bool {
             let isStored = try await inner.commit(if: isWanted)
             await store.pass(.afterCommit)
             return isStored

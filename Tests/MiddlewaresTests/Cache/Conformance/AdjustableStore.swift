@@ -61,12 +61,12 @@ actor AdjustableStore: CacheStore {
 
     init(_ fault: Fault?) { self.fault = fault }
 
-    func snapshot(of key: CacheKey) async -> CacheSnapshot {
+    func snapshot(of key: CacheKey) async -> (entries: [CacheEntry], generation: UInt64) {
         if fault == .anOpenWriterBlocksNobody, openWriters > 0, key.url.hasSuffix("/open") {
             for await _ in AsyncStream(Int.self, { _ in }) {}
         }
         if fault == .abandonAfterTheCommitDoesNothing, abandoned.withLock({ $0.contains(key) }) {
-            return CacheSnapshot(entries: [], generation: CacheGeneration(rawValue: generation))
+            return ([], generation)
         }
         var found = stored[key] ?? []
         if fault == .variantsAreKeptSideBySide { found = Array(found.prefix(2)) }
@@ -75,7 +75,7 @@ actor AdjustableStore: CacheStore {
                 try await self.body(of: stored, range, key)
             }
         }
-        return CacheSnapshot(entries: entries, generation: CacheGeneration(rawValue: generation))
+        return (entries, generation)
     }
 
     private func body(of old: Stored, _ range: Range<Int64>, _ key: CacheKey) throws -> HTTPBody {
@@ -148,7 +148,7 @@ extension AdjustableStore {
         return true
     }
 
-    func insert(_ body: Data, _ draft: Draft, if isWanted: @Sendable (CacheGeneration) -> Bool) async -> Bool {
+    func insert(_ body: Data, _ draft: Draft, if isWanted: @Sendable (UInt64) -> Bool) async -> Bool {
         openWriters -= 1
         pending = []
         var body = body
@@ -165,10 +165,10 @@ extension AdjustableStore {
         switch fault {
         case .responseRequestedBeforeAnInvalidationIsNotStoredAfterIt where body.isEmpty: current = draft.generation
         case .responseRequestedBeforeAClearIsNotStoredAfterIt where body.count == 4: current = draft.generation
-        case .commitAsksOnceWithTheGenerationOfTheKey: _ = isWanted(CacheGeneration(rawValue: current))
+        case .commitAsksOnceWithTheGenerationOfTheKey: _ = isWanted(current)
         default: break
         }
-        guard isWanted(CacheGeneration(rawValue: current)) else { return false }
+        guard isWanted(current) else { return false }
         if fault == .commitAndInvalidationExcludeEachOther { await Task.yield() }
         await add(body, draft)
         return true
@@ -292,7 +292,7 @@ private final class AdjustableWriter: CacheWriter {
         state.withLock { $0.body?.append(chunk) }
     }
 
-    func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async -> Bool {
+    func commit(if isWanted: @Sendable (UInt64) -> Bool) async -> Bool {
         guard let body = state.withLock({ $0.body.take() }) else { return false }
         state.withLock { $0.isCommitted = true }
         return await store.insert(body, draft, if: isWanted)

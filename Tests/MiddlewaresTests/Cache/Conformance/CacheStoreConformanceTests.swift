@@ -165,7 +165,7 @@ import Testing
         struct Stuck: ForwardingStore {
             let inner: any CacheStore = MemoryCacheStore()
             func wrap(_ writer: any CacheWriter) -> any CacheWriter { writer }
-            func snapshot(of key: CacheKey) async throws -> CacheSnapshot {
+            func snapshot(of key: CacheKey) async throws -> (entries: [CacheEntry], generation: UInt64) {
                 var snapshot = try await inner.snapshot(of: key)
                 snapshot.entries = snapshot.entries.map { entry in
                     CacheEntry(id: entry.id, response: entry.response, length: entry.length) { _ in

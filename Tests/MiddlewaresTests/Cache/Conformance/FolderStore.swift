@@ -112,12 +112,12 @@ final class FolderStore: CacheStore {
 
     // MARK: CacheStore
 
-    func snapshot(of key: CacheKey) async throws -> CacheSnapshot {
+    func snapshot(of key: CacheKey) async throws -> (entries: [CacheEntry], generation: UInt64) {
         let name = FolderShelf.name(key)
         if fault == .foreignItemIsNoEntry, files.isPipe(name) { for await _ in AsyncStream(Int.self, { _ in }) {} }
         try flush()
         return try files.locked {
-            let generation = CacheGeneration(rawValue: try generation())
+            let generation = try generation()
             var records = records(key)
             if fault == .fileTimesDontDecideWhatIsServed, files.time(name) > Date() { records = [] }
             if fault == .writeThatHasReturnedIsSeenByEveryStore { records = remembered(records, key) }
@@ -126,7 +126,7 @@ final class FolderStore: CacheStore {
                     HTTPBody(try self.body(record, key).dropFirst(Int(range.lowerBound)).prefix(range.count))
                 }
             }
-            return CacheSnapshot(entries: entries, generation: generation)
+            return (entries, generation)
         }
     }
 
@@ -181,10 +181,10 @@ final class FolderStore: CacheStore {
         _ response: CachedResponse,
         _ key: CacheKey,
         _ replacing: [CacheEntry.ID],
-        if isWanted: @Sendable (CacheGeneration) -> Bool
+        if isWanted: @Sendable (UInt64) -> Bool
     ) throws -> Bool {
         try files.locked {
-            guard isWanted(CacheGeneration(rawValue: try generation())) else { return false }
+            guard isWanted(try generation()) else { return false }
             let old = records(key)
             let kept = old.filter {
                 !replacing.contains($0.id) && $0.response.selectingFields != response.selectingFields
@@ -262,7 +262,7 @@ final class FolderStore: CacheStore {
 }
 
 private final class FolderWriter: CacheWriter {
-    typealias Insertion = @Sendable (Data, @Sendable (CacheGeneration) -> Bool) throws -> Bool
+    typealias Insertion = @Sendable (Data, @Sendable (UInt64) -> Bool) throws -> Bool
 
     private let insert: Insertion
     private let body = Mutex<Data?>(Data())
@@ -271,7 +271,7 @@ private final class FolderWriter: CacheWriter {
 
     func append(_ chunk: Data) async { body.withLock { $0?.append(chunk) } }
 
-    func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
+    func commit(if isWanted: @Sendable (UInt64) -> Bool) async throws -> Bool {
         guard let body = body.withLock({ $0.take() }) else { return false }
         return try insert(body, isWanted)
     }

@@ -4,11 +4,11 @@ internal import InterceptorsCore
 extension DiskCacheStore {
     /// Returns the entries of a key, and the generation of its shard. Bodies longer than 64 KiB are read on request.
     @concurrent
-    public func snapshot(of key: CacheKey) async throws -> CacheSnapshot {
+    public func snapshot(of key: CacheKey) async throws -> (entries: [CacheEntry], generation: UInt64) {
         let name = DiskName(key)
         if await access.owesRemoval(of: name) {
             return try await access { directory in
-                CacheSnapshot(entries: [], generation: try directory.generations.generation(of: name.shard))
+                ([], try directory.generations.generation(of: name.shard))
             }
         }
         do {
@@ -22,10 +22,14 @@ extension DiskCacheStore {
         }
     }
 
-    private func snapshot(of key: CacheKey, _ name: DiskName, in directory: DiskDirectory) throws -> CacheSnapshot {
+    private func snapshot(
+        of key: CacheKey,
+        _ name: DiskName,
+        in directory: DiskDirectory
+    ) throws -> (entries: [CacheEntry], generation: UInt64) {
         let generation = try directory.generations.generation(of: name.shard)
         guard let found = try DiskDirectory.read(name.path, in: directory.root), found.record.key == key else {
-            return CacheSnapshot(entries: [], generation: generation)
+            return ([], generation)
         }
         if let stamp = stamps.use(name, modified: found.modified) { found.file.setModified(stamp) }
         let entries = found.record.variants.map { variant in
@@ -35,7 +39,7 @@ extension DiskCacheStore {
                     : HTTPBody(Data(try variant.body().dropFirst(Int(range.lowerBound)).prefix(range.count)))
             }
         }
-        return CacheSnapshot(entries: entries, generation: generation)
+        return (entries, generation)
     }
 
     // Reads files, so never on the caller's actor. Checks the range before returning a stream: damage must be a miss, not an

@@ -10,7 +10,7 @@ final class DiskCacheWriter: CacheWriter {
     /// Stores a complete body if the closure wants it under the shard's lock. The second argument is the name of a long body's
     /// file in `incoming`. Returns whether the body is stored.
     typealias Keeping =
-        @Sendable (DiskRecord.Variant, String?, @Sendable (CacheGeneration) -> Bool) async throws -> Bool
+        @Sendable (DiskRecord.Variant, String?, @Sendable (UInt64) -> Bool) async throws -> Bool
 
     private struct State {
         var length: Int64 = 0
@@ -114,7 +114,7 @@ final class DiskCacheWriter: CacheWriter {
     }
 
     @concurrent
-    func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
+    func commit(if isWanted: @Sendable (UInt64) -> Bool) async throws -> Bool {
         do {
             try whileOpen { if $0.incoming != nil { try flush(&$0) } }
             guard let last = take() else { return false }
@@ -127,7 +127,7 @@ final class DiskCacheWriter: CacheWriter {
         }
     }
 
-    private func store(_ last: State, if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
+    private func store(_ last: State, if isWanted: @Sendable (UInt64) -> Bool) async throws -> Bool {
         // If the body is stored, its file has been renamed, and the usage counts its bytes.
         defer { remove(last) }
         let content: DiskRecord.Variant.Content = last.incoming == nil ? .inline(last.block[...]) : .file

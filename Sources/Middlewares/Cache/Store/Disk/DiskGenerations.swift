@@ -16,9 +16,9 @@ struct DiskGenerations {
     }
 
     /// The generation of all keys in a shard.
-    func generation(of shard: UInt8) throws(SystemCallFailure) -> CacheGeneration {
+    func generation(of shard: UInt8) throws(SystemCallFailure) -> UInt64 {
         let bytes = try file.bytes(at: Self.offset(of: shard), upTo: Self.slotSize)
-        return CacheGeneration(rawValue: bytes.reduce(0) { $0 << 8 | UInt64($1) })
+        return bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
     func change(_ shard: UInt8) throws(SystemCallFailure) { try file.write(Self.random(1), at: Self.offset(of: shard)) }
