@@ -64,16 +64,6 @@ import Testing
         #expect(try await world.entries().count == 1)
     }
 
-    @Test func failureInHeaderFieldsIsNotStored() async throws {
-        let envelope = AnyInterceptor.unwrapEnvelope(codeField: "status")
-        world.answer(fresh + ["success: false", "status: 7"], "x")
-        #expect(try await send(envelope) == "envelopeFailure 7")
-        #expect(try await world.entries().isEmpty)
-        world.answer(fresh + ["success: true"], "x")
-        #expect(try await send(envelope) == "miss x")
-        #expect(try await world.entries().count == 1)
-    }
-
     @Test func streamedJSONIsNotStoredAndOtherStreamsAre() async throws {
         world.answer(fresh, success)
         #expect(try await send(streamed: true) == "miss {\"id\":42}")

@@ -102,8 +102,6 @@ import Testing
             #expect(failure.message.contains("kept only the first 20 bytes"))
             #expect(failure.message.contains("validateStatus(bodyLimit:)"))
         }
-        let envelope = EnvelopeError(.envelopeFailure, body: Data(problem.utf8), isBodyComplete: false)
-        #expect(try failure(of: envelope).code == .incompleteBody)
     }
 
     @Test func aStreamIsNotRead() throws {

@@ -282,15 +282,6 @@ import Testing
         #expect(explained.contains("envelopeRefused: \(text)"))
     }
 
-    @Test func aFailureInFieldsHasANote() async throws {
-        stub.on(nil, "**", .json("{}", headers: ["X-Code": "7"]))
-        let client = client([.unwrapEnvelope(codeField: "X-Code", success: .codes(200...299))])
-        await #expect(throws: EnvelopeError.self) {
-            try await client.send(HTTPRequest(string: "https://a.example/"))
-        }
-        #expect(notes(of: "unwrapEnvelope") == ["envelopeRefused"])
-    }
-
     @Test func aLaterCallSupersedesAnEarlierOne() async throws {
         let arrived = Latch()
         stub.on(

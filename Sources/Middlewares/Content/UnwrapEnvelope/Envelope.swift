@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The wrapper an API puts around a payload: a code and a message, in the same JSON body or in the response's header fields.
+/// The wrapper an API puts around a payload in a JSON body, with a code and a message.
 ///
 /// The closure given to ``Success/custom(_:)`` receives an envelope and decides whether the call succeeded.
 public struct Envelope: Sendable {
@@ -11,12 +11,10 @@ public struct Envelope: Sendable {
     /// The header fields of the response that carried the envelope.
     public private(set) var headers: HTTPFields
 
-    let isJSON: Bool
     let body: Data
     let flag: String?
     let payloadPlace: Range<Int>?
     private let messagePlace: Range<Int>?
-    private let messageField: String?
 
     /// The envelope without cookies, for the context of a response that an outer `coalesce` may hand to other callers.
     var withoutCookies: Self {
@@ -26,78 +24,42 @@ public struct Envelope: Sendable {
     }
 
     /// The server's message. A message that is an object or array is returned as its JSON text.
-    public var message: String? {
-        guard let messagePlace else { return messageField }
-        return body.reading(messagePlace, JSONText.text)
-    }
+    public var message: String? { messagePlace.flatMap { body.reading($0, JSONText.text) } }
 
     /// A copy of the payload's bytes; `nil` if the envelope has no payload.
-    ///
-    /// With an envelope in header fields, the payload is the whole body, or no bytes at all if the body is streamed.
-    public var payload: Data? {
-        guard isJSON else { return body }
-        return payloadPlace.map { body.bytes(at: $0) }
-    }
+    public var payload: Data? { payloadPlace.map { body.bytes(at: $0) } }
 
-    /// The text of the string, number or boolean at a path in the envelope; `nil` for any other value and for a missing one.
-    ///
-    /// With an envelope in header fields, returns the value of the field with that name. Each call scans the body again.
-    public func text(at path: JSONKeyPath) -> String? {
-        guard isJSON else { return HTTPField.Name(path.description).flatMap { headers[$0] } }
-        let places = try? JSONScanner.find([path.encodedNames], in: body)
+    /// The text of the string, number or boolean at a path in the envelope, such as `paging.total`; `nil` for any other value and
+    /// for a missing one. Each call scans the body again.
+    public func text(at path: String) -> String? {
+        let places = try? JSONScanner.find([path.namesOfMembers], in: body)
         return places?[0].flatMap { body.reading($0, JSONText.scalar) }
     }
 }
 
 extension Envelope {
-    /// An envelope in a JSON body whose parts a scan has located.
-    init(_ response: borrowing HTTPResponse, body: Data, _ parts: EnvelopeParts) {
-        code = parts.code.flatMap { body.reading($0) { Code(json: $0) } }
-        flag = parts.flag.flatMap { body.reading($0, JSONText.scalar) }
-        payloadPlace = parts.payload
-        messagePlace = parts.message
-        self.body = body
-        isJSON = true
-        status = response.status
-        headers = response.headers
-        messageField = nil
-    }
-
-    /// Reads the envelope in the header fields.
-    init(_ response: borrowing HTTPResponse, _ fields: EnvelopeFields) {
-        status = response.status
-        headers = response.headers
-        body = response.body.data ?? Data()
-        isJSON = false
-        code = response.headers[fields.code].map { Code($0) }
-        messageField = response.headers[fields.message]
-        // No closure here: on macOS, a closure can't capture a borrowed value whose size the compiler doesn't know.
-        flag = if let flag = fields.flag { response.headers[flag] } else { nil }
-        payloadPlace = nil
-        messagePlace = nil
-    }
-}
-
-/// The byte ranges of an envelope's parts in a body.
-struct EnvelopeParts {
-    private(set) var payload: Range<Int>?
-    private(set) var code: Range<Int>?
-    private(set) var message: Range<Int>?
-    private(set) var flag: Range<Int>?
-
+    /// Reads the envelope in a JSON body.
+    ///
     /// - Throws: if the body isn't a JSON object, or the object is malformed.
-    init(in body: Data, _ paths: EnvelopePaths) throws(JSONScanner.Failure) {
-        var parts = Self()
+    init(_ response: borrowing HTTPResponse, body: Data, _ paths: EnvelopePaths) throws(JSONScanner.Failure) {
+        var payload: Range<Int>?
+        var message: Range<Int>?
+        var code: Range<Int>?
+        var flag: Range<Int>?
         try JSONScanner.find(paths.all, in: body) { places, _ in
-            parts.payload = places[EnvelopePaths.payloadIndex]
-            parts.message = places[EnvelopePaths.messageIndex]
-            parts.code = places[EnvelopePaths.codeIndex]
-            if places.count > EnvelopePaths.flagIndex { parts.flag = places[EnvelopePaths.flagIndex] }
+            payload = places[EnvelopePaths.payloadIndex]
+            message = places[EnvelopePaths.messageIndex]
+            code = places[EnvelopePaths.codeIndex]
+            if places.count > EnvelopePaths.flagIndex { flag = places[EnvelopePaths.flagIndex] }
         }
-        self = parts
+        self.code = code.flatMap { body.reading($0) { Code(json: $0) } }
+        self.flag = flag.flatMap { body.reading($0, JSONText.scalar) }
+        payloadPlace = payload
+        messagePlace = message
+        self.body = body
+        status = response.status
+        headers = response.headers
     }
-
-    private init() {}
 }
 
 /// The paths that a scan searches for, each at a fixed index.
@@ -109,20 +71,20 @@ final class EnvelopePaths: Sendable {
     static let messageIndex = 2
     static let flagIndex = 3
 
-    let payload: JSONKeyPath
-    let code: JSONKeyPath
+    let payload: String
+    let code: String
     let all: JSONPaths
 
-    init(payload: JSONKeyPath, code: JSONKeyPath, message: JSONKeyPath, flag: JSONKeyPath?) {
+    init(payload: String, code: String, message: String, flag: String?) {
         self.payload = payload
         self.code = code
-        all = JSONPaths(([payload, code, message] + (flag.map { [$0] } ?? [])).map(\.encodedNames))
+        all = JSONPaths(([payload, code, message] + (flag.map { [$0] } ?? [])).map(\.namesOfMembers))
     }
 }
 
-/// The names of the header fields that carry the code, the message and the flag of success when the body doesn't.
-struct EnvelopeFields: Sendable {
-    let code: HTTPField.Name
-    let message: HTTPField.Name
-    let flag: HTTPField.Name?
+extension String {
+    /// The names in a path such as `data.result`, in UTF-8; none for an empty path, which leads to the whole text.
+    var namesOfMembers: [[UInt8]] {
+        isEmpty ? [] : split(separator: ".", omittingEmptySubsequences: false).map { Array($0.utf8) }
+    }
 }

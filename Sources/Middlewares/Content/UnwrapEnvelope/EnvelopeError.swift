@@ -24,13 +24,11 @@ public struct EnvelopeError: HTTPError {
     private var answer: HTTPResponse
     /// The response's body as received, possibly with secrets.
     public let body: Data
-    /// Whether ``body`` is the complete body. A stream can exceed the interceptor's limit or break off.
-    public let isBodyComplete: Bool
     /// The method of the request, and the redacted URL of the response, if known.
     public let request: HTTPRequest.Summary?
 
     /// The response as received, never `nil`, with its body in memory (see ``body``).
-    public var response: HTTPResponse? { answer.with(isBodyComplete: isBodyComplete) }
+    public var response: HTTPResponse? { answer }
 
     /// On a cache's own 504: the error that the request to the server failed with.
     public var underlying: (any Error)? { answer.context.underlyingError }
@@ -56,8 +54,7 @@ public struct EnvelopeError: HTTPError {
     ///   - message: a sentence for a developer, without secrets.
     ///   - status: the response's status.
     ///   - headers: the response's fields.
-    ///   - body: the response's body, or its beginning.
-    ///   - isBodyComplete: whether `body` is complete.
+    ///   - body: the response's body.
     ///   - method: the request's method.
     ///   - url: the request's URL; only its redacted form is kept.
     public init(
@@ -68,7 +65,6 @@ public struct EnvelopeError: HTTPError {
         status: HTTPResponse.Status = 200,
         headers: HTTPFields = HTTPFields(),
         body: Data = Data(),
-        isBodyComplete: Bool = true,
         method: HTTPRequest.Method = .get,
         url: URL? = nil
     ) {
@@ -79,7 +75,6 @@ public struct EnvelopeError: HTTPError {
         let body = body.startIndex == 0 ? body : Data(body)
         self.body = body
         answer = HTTPResponse(status: status, headers: headers, body: HTTPBody(body), url: url)
-        self.isBodyComplete = isBodyComplete
         request = url.map { HTTPRequest.Summary(method: method, url: $0) }
     }
 }

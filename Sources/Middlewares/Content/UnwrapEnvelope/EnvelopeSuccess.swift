@@ -60,7 +60,7 @@ extension Envelope {
         enum Rule: Sendable {
             case ranges([ClosedRange<Int>])
             case codes([Code])
-            case flag(JSONKeyPath)
+            case flag(String)
             case payload
             case custom(@Sendable (Envelope) throws -> Bool)
         }
@@ -77,11 +77,11 @@ extension Envelope {
         /// Success is a flag equal to `true`, `1`, `"true"` or `"1"`, in any case. A response without the flag isn't an
         /// envelope.
         ///
-        /// - Parameter path: the path of the flag in the body, or, for an envelope in header fields, the field's name.
-        public static func flag(_ path: JSONKeyPath) -> Self { Self(rule: .flag(path)) }
+        /// - Parameter path: the path of the flag in the body.
+        public static func flag(_ path: String) -> Self { Self(rule: .flag(path)) }
 
         /// Success is a payload, for envelopes without a code, such as `{"data":…}`. A body without a value at the payload's path isn't
-        /// an envelope; a header field can't hold one.
+        /// an envelope.
         public static let payload = Self(rule: .payload)
 
         /// Success is decided by a closure; every JSON object counts as an envelope. Errors that the closure throws reach
@@ -92,7 +92,7 @@ extension Envelope {
             Self(rule: .custom(isSuccess))
         }
 
-        var flagPath: JSONKeyPath? {
+        var flagPath: String? {
             if case .flag(let path) = rule { path } else { nil }
         }
 

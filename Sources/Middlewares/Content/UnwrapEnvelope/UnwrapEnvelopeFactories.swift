@@ -10,7 +10,6 @@ extension Interceptor where Self == AnyInterceptor {
     /// .unwrapEnvelope(payload: "data", success: .flag("success"), passesOthers: true)
     /// .unwrapEnvelope(payload: "data.user", success: .payload)    // {"data":{"user":…}}, without a code
     /// .unwrapEnvelope(payload: "data", success: .custom { $0.text(at: "status") == "done" })
-    /// .unwrapEnvelope(codeField: "status", messageField: "message")
     /// ```
     ///
     /// ## Order
@@ -40,10 +39,13 @@ extension Interceptor where Self == AnyInterceptor {
     /// - **A status other than 2xx**: an envelope of failure throws an ``EnvelopeError`` too, with the status. Any other
     ///   response passes unchanged, whatever `passesOthers` says, so that an outer interceptor can check the status.
     ///
+    /// A path is the names of the object members that lead to a value, outermost first, with dots between them. Names are compared
+    /// byte by byte, after their escapes are decoded. A path can't enter an array, nor a member whose name has a dot.
+    ///
     /// Bodies are UTF-8. A body is scanned in one pass without decoding, and a large body off the caller's actor.
     ///
     /// - Parameters:
-    ///   - payload: the path of the payload; `[]` to keep the whole body and only check the code.
+    ///   - payload: the path of the payload; an empty text to keep the whole body and only check the code.
     ///   - code: the path of the code, by default `code`.
     ///   - message: the path of the message, by default `message`.
     ///   - success: the rule for success, by default a code from 200 to 299.
@@ -55,9 +57,9 @@ extension Interceptor where Self == AnyInterceptor {
     ///     bytes in memory; `false` by default.
     ///   - isUnwrapped: which statuses to check, by default all except 3xx, 401 and 407.
     public static func unwrapEnvelope(
-        payload: JSONKeyPath,
-        code: JSONKeyPath = "code",
-        message: JSONKeyPath = "message",
+        payload: String,
+        code: String = "code",
+        message: String = "message",
         success: Envelope.Success = .codes(200...299),
         passesOthers: Bool = false,
         limit: Int = 64 << 20,
@@ -67,41 +69,7 @@ extension Interceptor where Self == AnyInterceptor {
         let paths = EnvelopePaths(payload: payload, code: code, message: message, flag: success.flagPath)
         return Self(
             UnwrapEnvelopeInterceptor(
-                form: .body(paths),
-                success: success,
-                passesOthers: passesOthers,
-                limit: limit,
-                keepsEnvelope: keepsEnvelope,
-                where: isUnwrapped
-            )
-        )
-    }
-
-    /// Checks the header fields of responses for failure, and leaves the bodies of successful ones unread, even streams.
-    ///
-    /// HEAD and 204 responses are checked too if they have these fields, and pass if they don't.
-    ///
-    /// - Parameters:
-    ///   - codeField: the name of the field that holds the code.
-    ///   - messageField: the name of the field that holds the message, by default `message`.
-    ///   - success: the rule for success, by default the field `success`.
-    ///   - passesOthers: whether 2xx responses without these fields reach the caller unchanged; by default they fail.
-    ///   - limit: the maximum number of bytes of a failure's body to keep in the ``EnvelopeError``, 1 MiB by default.
-    ///   - keepsEnvelope: whether the response's context has the envelope (``InterceptorsTransport/HTTPContext/envelope``); `false` by default.
-    ///   - isUnwrapped: which statuses to check, by default all except 3xx, 401 and 407.
-    public static func unwrapEnvelope(
-        codeField: HTTPField.Name,
-        messageField: HTTPField.Name = "message",
-        success: Envelope.Success = .flag("success"),
-        passesOthers: Bool = false,
-        limit: Int = 1 << 20,
-        keepsEnvelope: Bool = false,
-        where isUnwrapped: (@Sendable (HTTPResponse.Status) -> Bool)? = nil
-    ) -> Self {
-        let flag = success.flagPath.flatMap { HTTPField.Name($0.description) }
-        return Self(
-            UnwrapEnvelopeInterceptor(
-                form: .fields(EnvelopeFields(code: codeField, message: messageField, flag: flag)),
+                paths: paths,
                 success: success,
                 passesOthers: passesOthers,
                 limit: limit,

@@ -2,13 +2,7 @@ internal import Foundation
 
 /// The implementation of `.unwrapEnvelope(…)`, documented there.
 struct UnwrapEnvelopeInterceptor: PlacedInterceptor {
-    enum Form: Sendable {
-        case body(EnvelopePaths)
-        // Indirect, so that copying a form for each response copies one reference.
-        indirect case fields(EnvelopeFields)
-    }
-
-    let form: Form
+    let paths: EnvelopePaths
     let success: Envelope.Success
     let passesOthers: Bool
     let limit: Int
@@ -18,14 +12,14 @@ struct UnwrapEnvelopeInterceptor: PlacedInterceptor {
     private var condition: StoringCondition?
 
     init(
-        form: Form,
+        paths: EnvelopePaths,
         success: Envelope.Success,
         passesOthers: Bool,
         limit: Int,
         keepsEnvelope: Bool,
         where isUnwrapped: (@Sendable (HTTPResponse.Status) -> Bool)?
     ) {
-        self.form = form
+        self.paths = paths
         self.success = success
         self.passesOthers = passesOthers
         self.limit = limit
@@ -48,18 +42,13 @@ struct UnwrapEnvelopeInterceptor: PlacedInterceptor {
         let response = try await next(request)
         guard isUnwrapped(response.status), response.status.code != 304 else { return response }
         let origin = EnvelopeOrigin(method: method, url: response.url ?? url, step: step)
-        let paths: EnvelopePaths
-        switch form {
-        case .fields(let fields): return try await judgeFields(of: response, fields, from: origin)
-        case .body(let wanted): paths = wanted
-        }
         let length = response.body.length
         guard !(204...206).contains(response.status.code), method != .head, length != 0 else { return response }
         let isInMemory = response.body.isInMemory
-        if isInMemory, let length, length < Self.hopThreshold { return try open(response, paths, from: origin) }
+        if isInMemory, let length, length < Self.hopThreshold { return try open(response, from: origin) }
         guard isInMemory || response.headers.isJSON else { return response }
         // Without `consume`, this frame would keep the bytes of the whole envelope alive until the call ends.
-        return try await openElsewhere(consume response, paths, from: origin)
+        return try await openElsewhere(consume response, from: origin)
     }
 
     // For smaller bodies, a hop to another thread takes longer than the scan.
@@ -67,21 +56,19 @@ struct UnwrapEnvelopeInterceptor: PlacedInterceptor {
 
     private func open(
         _ response: consuming HTTPResponse,
-        _ paths: EnvelopePaths,
         from origin: EnvelopeOrigin
     ) throws -> HTTPResponse {
-        try open(&response, paths, from: origin)
+        try open(&response, from: origin)
         return response
     }
 
     @concurrent
     private func openElsewhere(
         _ response: consuming HTTPResponse,
-        _ paths: EnvelopePaths,
         from origin: EnvelopeOrigin
     ) async throws -> HTTPResponse {
         if response.body.data == nil { response.body = try await collected(response.body, from: origin) }
-        try open(&response, paths, from: origin)
+        try open(&response, from: origin)
         return response
     }
 
@@ -96,7 +83,6 @@ struct UnwrapEnvelopeInterceptor: PlacedInterceptor {
     }
 
     var placement: [ChainRole] {
-        if case .body(let paths) = form, !paths.payload.names.isEmpty { return [.unwraps, .buffers] }
-        return [.changesResponse, .buffers]
+        [paths.payload.isEmpty ? .changesResponse : .unwraps, .buffers]
     }
 }

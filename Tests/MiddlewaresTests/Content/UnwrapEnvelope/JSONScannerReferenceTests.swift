@@ -7,7 +7,7 @@ import Testing
 /// Compares the scanner, which reads 64 bytes at once, with a scanner that reads each byte. The texts are random, or have
 /// a special character at each index of a block. All random values come from seeds, so a failure can be repeated.
 @Suite(.againstHanging) struct JSONScannerReferenceTests {
-    private static let paths = ["a", "b", "a.b", "b.a", "a.b.c", "c.é", "\""].map { JSONKeyPath($0).encodedNames }
+    private static let paths = ["a", "b", "a.b", "b.a", "a.b.c", "c.é", "\""].map(\.namesOfMembers)
 
     /// Expects that both scanners find the same ranges, or fail in the same way. Returns whether they succeeded.
     private func expectAgreement(on bytes: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) -> Bool {
