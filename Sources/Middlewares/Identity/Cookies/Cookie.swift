@@ -19,8 +19,9 @@ public struct Cookie: Sendable, Hashable, Codable {
     public var isSecure: Bool
     /// Whether the server hides the cookie from scripts. This package stores the attribute and doesn't act on it.
     public var isHTTPOnly: Bool
-    /// The `SameSite` attribute, `nil` if the server sent none. Kept for web views; requests don't depend on it.
-    public var sameSite: SameSite?
+    /// The `SameSite` attribute in lower case: `strict`, `lax` or `none` (draft-ietf-httpbis-rfc6265bis §5.6.7). `nil` if the server sent
+    /// none of them. Kept for web views; requests don't depend on it.
+    public var sameSite: String?
     /// Whether the server sent the `Partitioned` attribute. Kept for web views; requests don't depend on it.
     public var isPartitioned: Bool
 
@@ -36,7 +37,7 @@ public struct Cookie: Sendable, Hashable, Codable {
         expires: Date? = nil,
         isSecure: Bool = true,
         isHTTPOnly: Bool = true,
-        sameSite: SameSite? = nil,
+        sameSite: String? = nil,
         isPartitioned: Bool = false
     ) {
         self.name = name
@@ -47,7 +48,7 @@ public struct Cookie: Sendable, Hashable, Codable {
         self.expires = expires
         self.isSecure = isSecure
         self.isHTTPOnly = isHTTPOnly
-        self.sameSite = sameSite
+        self.sameSite = sameSite?.lowercased()
         self.isPartitioned = isPartitioned
     }
 
@@ -74,7 +75,7 @@ public struct Cookie: Sendable, Hashable, Codable {
             isSecure: cookie.isSecure,
             isHTTPOnly: cookie.isHTTPOnly
         )
-        sameSite = cookie.sameSitePolicy.flatMap { SameSite($0.rawValue) }
+        sameSite = cookie.sameSitePolicy?.rawValue.lowercased()
     }
 
     /// The cookie as a cookie of Foundation, such as for a web view; `nil` if Foundation refuses it. On Apple's platforms only.
@@ -87,8 +88,8 @@ public struct Cookie: Sendable, Hashable, Codable {
         if let expires { properties[.expires] = expires }
         if isSecure { properties[.secure] = "TRUE" }
         if isHTTPOnly { properties[HTTPCookiePropertyKey("HttpOnly")] = "TRUE" }
-        // Foundation has no value for `None`, and treats a cookie without a policy as if it had `None`.
-        if let sameSite, sameSite != .crossSite { properties[.sameSitePolicy] = sameSite.rawValue }
+        // Foundation has no value for `none`, and treats a cookie without a policy as if it had `none`.
+        if let sameSite, sameSite != "none" { properties[.sameSitePolicy] = sameSite }
         return HTTPCookie(properties: properties)
     }
     #endif
@@ -96,30 +97,6 @@ public struct Cookie: Sendable, Hashable, Codable {
     static func canonical(_ domain: String) -> String {
         let lowercased = domain.lowercased()
         return lowercased.hasPrefix(".") ? String(lowercased.dropFirst()) : lowercased
-    }
-}
-
-extension Cookie {
-    /// The `SameSite` attribute: which requests of web pages carry the cookie (draft-ietf-httpbis-rfc6265bis §5.6.7). An open
-    /// set.
-    public struct SameSite: Codable, OpenSet {
-        /// The value in lower case, such as `lax`.
-        public let rawValue: String
-        /// Creates a value from its text, in any case.
-        public init(rawValue: String) { self.rawValue = rawValue.lowercased() }
-
-        /// Sent with requests from the cookie's own site only.
-        public static let strict = Self(rawValue: "strict")
-        /// Sent with requests from the cookie's own site, and when a user follows a link to the site.
-        public static let lax = Self(rawValue: "lax")
-        /// Sent with all requests: `SameSite=None`.
-        public static let crossSite = Self(rawValue: "none")
-
-        /// Returns `nil` for an unknown text, which counts as no attribute.
-        init?(_ text: String) {
-            self.init(rawValue: text)
-            guard [.strict, .lax, .crossSite].contains(self) else { return nil }
-        }
     }
 }
 

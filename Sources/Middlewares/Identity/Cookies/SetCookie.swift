@@ -39,7 +39,9 @@ struct SetCookie: Sendable, Hashable {
         case "path": path = value.utf8.first == UInt8(ascii: "/") ? value : nil
         case "secure": cookie.isSecure = true
         case "httponly": cookie.isHTTPOnly = true
-        case "samesite": cookie.sameSite = Cookie.SameSite(value)
+        case "samesite":
+            let policy = value.lowercased()
+            cookie.sameSite = ["strict", "lax", "none"].contains(policy) ? policy : nil
         case "partitioned": cookie.isPartitioned = true
         default: break
         }
