@@ -151,7 +151,7 @@ struct RandomChain {
     private mutating func addRetry(_ random: inout SeededGenerator) {
         let attempts = Int.random(in: 1...4, using: &random)
         var policy = RetryPolicy.exponential(maxAttempts: attempts, base: .seconds(1), cap: .seconds(8))
-        if Bool.random(using: &random) { policy.retryAfter = .refused(over: .seconds(5)) }
+        if Bool.random(using: &random) { policy.maxRetryAfter = .seconds(5) }
         let makeKey: @Sendable () -> String = { [world] in "key-\(world.nextID())" }
         let makesKeys = Bool.random(using: &random)
         let isBudgeted = Bool.random(using: &random)

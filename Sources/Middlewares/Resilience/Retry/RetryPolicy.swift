@@ -25,29 +25,14 @@ internal import Foundation
 /// ## How long it waits
 /// The wait is the longer of the backoff and the time the server asks for: by `Retry-After`, by `Retry-After-Ms`, or, after a
 /// 429, by `RateLimit-Reset` or `X-RateLimit-Reset`. If the server asks for no wait (`Retry-After: 0`), the next attempt
-/// starts at once. If the server asks for a longer wait than the policy allows, by default the call isn't retried.
+/// starts at once. If the server asks for a longer wait than the policy allows, the call isn't retried.
 public struct RetryPolicy: Sendable {
-    /// The effect of `Retry-After`, and of the similar fields that servers send.
-    public struct RetryAfterRule: Sendable, Hashable {
-        enum Excess: Sendable { case capped, refused }
-
-        let limit: Duration
-        let excess: Excess
-
-        /// Waits as long as the server asks, but at most `limit`. An attempt can then come earlier than the server wants.
-        public static func capped(at limit: Duration) -> Self { Self(limit: max(.zero, limit), excess: .capped) }
-        /// Waits as long as the server asks, and doesn't retry if that is longer than `limit`.
-        public static func refused(over limit: Duration) -> Self { Self(limit: max(.zero, limit), excess: .refused) }
-        /// Ignores the server's wait and uses the backoff only.
-        public static let ignored = Self.capped(at: .zero)
-    }
-
     /// The maximum number of attempts, including the first; 1 for no retry.
     public var maxAttempts: Int
     /// The outcomes that are worth another attempt.
     public var condition: OutcomeCondition
-    /// The effect of `Retry-After`; by default waits up to a minute, and doesn't retry if the server asks for more.
-    public var retryAfter = RetryAfterRule.refused(over: RetryAfter.usualLimit)
+    /// The longest wait that a server may ask for, a minute by default. A call whose server asks for more isn't retried.
+    public var maxRetryAfter: Duration = RetryAfter.usualLimit
     private let backoff: @Sendable (_ attempt: Int, _ random: RandomSource) -> Duration
 
     /// The wait after an attempt if the server asks for none, from zero to about thirty years.
@@ -75,13 +60,11 @@ public struct RetryPolicy: Sendable {
         guard request.body.isReadable else { return .stop(.bodyNotReplayable) }
         guard Self.isSafe(request, after: answer) else { return .stop(.notIdempotent) }
         let backoff = wait(after: attempt, random: random)
-        guard let response = answer.answered,
-            retryAfter.limit > .zero || retryAfter.excess == .refused,
-            let asked = RetryAfter.wait(in: response, now: now())
-        else { return .retry(after: backoff) }
+        guard let response = answer.answered, let asked = RetryAfter.wait(in: response, now: now()) else {
+            return .retry(after: backoff)
+        }
         if asked == .zero { return .retry(after: .zero) }
-        if asked > retryAfter.limit, retryAfter.excess == .refused { return .stop(.retryAfterTooLong) }
-        return .retry(after: max(backoff, min(asked, retryAfter.limit)))
+        return asked > maxRetryAfter ? .stop(.retryAfterTooLong) : .retry(after: max(backoff, asked))
     }
 
     static func isSafe(_ request: HTTPRequest, after answer: Result<HTTPResponse, any Error>) -> Bool {

@@ -175,15 +175,12 @@ import Testing
     }
 
     @Test(arguments: ["61", "99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"])
-    func retryAfterBeyondTheLimitEndsTheAttemptsAndIsCappedOnlyIfAsked(value: String) {
+    func retryAfterBeyondTheLimitEndsTheAttempts(value: String) {
         #expect(decision(status(503, [.retryAfter: value])) == .stop(.retryAfterTooLong))
-        var policy = RetryPolicy.constant(.seconds(1))
-        policy.retryAfter = .capped(at: .seconds(60))
-        #expect(decision(policy, status(503, [.retryAfter: value])) == .retry(after: .seconds(60)))
     }
 
     @Test func theUsualLimitOfRetryAfterIsThatOfEveryCall() {
-        #expect(RetryPolicy.exponential().retryAfter == .refused(over: RetryAfter.usualLimit))
+        #expect(RetryPolicy.exponential().maxRetryAfter == RetryAfter.usualLimit)
     }
 
     @Test func contentTooLargeIsTriedAgainOnlyWithARetryAfter() {
@@ -218,14 +215,13 @@ import Testing
         #expect(RetryAfter.wait(in: both, now: now) == .seconds(5))
     }
 
-    @Test func retryAfterOverTheLimitCanBeRefusedOrIgnored() {
+    @Test func retryAfterOverTheLimitOfThePolicyIsRefused() {
         var policy = RetryPolicy.constant(.seconds(1))
-        policy.retryAfter = .refused(over: .seconds(5))
+        policy.maxRetryAfter = .seconds(5)
         #expect(decision(policy, status(503, [.retryAfter: "5"])) == .retry(after: .seconds(5)))
         #expect(decision(policy, status(503, [.retryAfter: "6"])) == .stop(.retryAfterTooLong))
-        policy.retryAfter = .ignored
-        #expect(decision(policy, status(503, [.retryAfter: "6"])) == .retry(after: .seconds(1)))
-        policy.retryAfter = .capped(at: .seconds(-1))
-        #expect(decision(policy, status(503, [.retryAfter: "6"])) == .retry(after: .seconds(1)))
+        policy.maxRetryAfter = .seconds(-1)
+        #expect(decision(policy, status(503, [.retryAfter: "0"])) == .retry(after: .zero))
+        #expect(decision(policy, status(503, [.retryAfter: "1"])) == .stop(.retryAfterTooLong))
     }
 }
