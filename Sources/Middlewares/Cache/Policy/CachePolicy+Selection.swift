@@ -25,7 +25,7 @@ extension CachePolicy {
         }
     }
 
-    /// The request fields that `Vary` of the response names, normalised.
+    /// The request fields that `Vary` of the response names, one line each.
     func selectingFields(_ request: HTTPRequest, for response: HTTPFields) -> HTTPFields {
         guard let names = VaryField(response).names else { return [:] }
         var selecting = HTTPFields()
@@ -38,40 +38,10 @@ extension CachePolicy {
     // Within a named partition, fields that identify the caller don't select: the name says who asks, whatever the present token
     // or cookie. A secret is stored and compared only as a digest.
     private func selector(_ name: HTTPField.Name, in request: HTTPRequest) -> String? {
-        guard let value = Self.normalized(name, in: request.headers),
+        guard let value = request.headers[name],
             !(name.identifiesCaller && request.context.namedPartition != nil)
         else { return nil }
         return Redaction.standard.isSensitive(name) ? digest.text(for: value) : value
-    }
-
-    /// The normalised value of a field: values known to have the same meaning have the same form (§4.1).
-    static func normalized(_ name: HTTPField.Name, in fields: HTTPFields) -> String? {
-        guard let value = fields[name] else { return nil }
-        var members = listMembers(of: value)
-        switch name {
-        case .acceptEncoding: members = WeightedMember.inOrder(members).sorted()
-        // Among equal weights, some servers prefer the first language (RFC 9110 §12.5.4).
-        case .acceptLanguage: members = WeightedMember.inOrder(members)
-        default: break
-        }
-        return members.joined(separator: ",")
-    }
-
-    // Splits at commas outside quoted strings, and trims whitespace.
-    private static func listMembers(of value: String) -> [String] {
-        var cursor = FieldCursor(value)
-        var members: [[UInt8]] = [[]]
-        while let byte = cursor.peek {
-            let start = cursor.index
-            if byte != UInt8(ascii: "\"") || cursor.takeQuotedString() == nil { cursor.advance() }
-            if byte == UInt8(ascii: ",") {
-                members.append([])
-            } else {
-                members[members.count - 1] += cursor.taken(since: start)
-            }
-        }
-        return members.map { HTTPField(unchecked: .vary, String(decoding: $0, as: UTF8.self)).value }
-            .filter { !$0.isEmpty }
     }
 }
 
