@@ -43,11 +43,7 @@ enum CacheAnswers {
         let timeToLive = age.map { served.freshness.lifetime - $0 }
         outcome.timeToLive = timeToLive.map { .seconds($0) }
         outcome.staleReason = outcome.staleReason ?? served.stale
-        var fields = entry.response.headers
-        if !served.omitted.isEmpty {
-            fields.removeAll { served.omitted.contains($0.name.rawName.lowercased()) }
-        }
-        var response = HTTPResponse(status: entry.response.status, headers: fields, url: request.url)
+        var response = HTTPResponse(status: entry.response.status, headers: entry.response.headers, url: request.url)
         apply(served.form, entry, to: &response)
         // Stored fields have no `Age`. An age above the maximum becomes the maximum (RFC 9111 §1.2.2).
         let text = String(min(age ?? entry.response.initialAge, DeltaSeconds.ceiling))

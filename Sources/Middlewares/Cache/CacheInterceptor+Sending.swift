@@ -151,7 +151,6 @@ extension CacheInterceptor {
         let freshness = CachePolicy.freshness(of: entry.response, now: time.read().steady)
         var served = CachePolicy.Served(index: 0, form: form, freshness: freshness)
         served.stale = stale
-        if stale != nil { served.omitted = CachePolicy.omitted(entry.response) }
         return try await serve(served, entry, exchange, outcome)
     }
 }

@@ -90,12 +90,6 @@ import Testing
         }
     }
 
-    @Test func noCacheForSetCookieKeepsItFromBeingReplayed() async throws {
-        world.answer(["Cache-Control: max-age=60, no-cache=\"Set-Cookie\"", "Set-Cookie: sid=2"])
-        _ = try await world.send()
-        #expect(try await world.chain.send(try world.request()).headers.contains(.setCookie) == false)
-    }
-
     @Test func cookiesOfAnotherOriginDoNotReplaceStoredOnes() async throws {
         world.answer(["Cache-Control: max-age=5", "ETag: \"a\"", "Set-Cookie: sid=2"])
         _ = try await toMirror("https://a.example").send(try world.request(partition: "ada"))

@@ -66,7 +66,7 @@ import Testing
         #expect(control("a=\"" + quotes + ", no-store").noStore)
         #expect(control("a \"" + quotes + ", no-store").noStore)
         let names = (0..<count / 10).map { "no-cache=\"f\($0)\"" }.joined(separator: ",")
-        #expect(control(names).noCache == .fields(Set((0..<count / 10).map { "f\($0)" })))
+        #expect(control(names).noCache)
     }
 
     @Test func argumentsWhereNoneBelongDoNotWeaken() {
@@ -79,14 +79,12 @@ import Testing
 
     @Test(
         arguments: [
-            ("no-cache", .whole), ("no-cache=\"Set-Cookie\"", .fields(["set-cookie"])),
-            ("no-cache=Set-Cookie", .fields(["set-cookie"])), ("no-cache=\"a, B ,,c\"", .fields(["a", "b", "c"])),
-            ("no-cache=\"a\", no-cache=\"b\"", .fields(["a", "b"])), ("no-cache=\"a\", no-cache", .whole),
-            ("no-cache, no-cache=\"a\"", .whole), ("no-cache=\"\"", .whole), ("no-cache=\"a b\"", .whole),
-            ("no-cache=\"a", .whole), ("no-cache =\"a\"", .whole), ("x=no-cache", .absent),
-        ] as [(String, CacheControl.Scope)]
+            ("no-cache", true), ("no-cache=\"Set-Cookie\"", true), ("no-cache=Set-Cookie", true),
+            ("no-cache=\"\"", true), ("no-cache=\"a b\"", true), ("no-cache=\"a", true), ("no-cache =\"a\"", true),
+            ("x=no-cache", false), ("x=\"no-cache\"", false),
+        ] as [(String, Bool)]
     )
-    func noCacheIsReadWithAndWithoutFieldNames(value: String, expected: CacheControl.Scope) {
+    func noCacheIsReadWithAndWithoutFieldNames(value: String, expected: Bool) {
         #expect(control(value).noCache == expected)
     }
 

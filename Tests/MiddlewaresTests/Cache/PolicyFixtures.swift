@@ -112,7 +112,6 @@ func describe(_ decision: CachePolicy.Decision) -> String {
             case .partial(let range): " \(range)"
             case .unsatisfiableRange: " 416"
             }
-        let omitted = served.omitted.isEmpty ? "" : " without " + served.omitted.sorted().joined(separator: ",")
-        return (served.stale?.description ?? "fresh") + form + omitted
+        return (served.stale?.description ?? "fresh") + form
     }
 }

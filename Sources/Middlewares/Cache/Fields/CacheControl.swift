@@ -21,13 +21,6 @@ struct CacheControl: Equatable {
         }
     }
 
-    /// The scope of a directive that may name fields, such as `no-cache`.
-    enum Scope: Equatable {
-        case absent
-        case fields(Set<String>)
-        case whole
-    }
-
     var maxAge = Seconds.absent
     var minFresh = Seconds.absent
     var maxStale = Seconds.absent
@@ -35,7 +28,8 @@ struct CacheControl: Equatable {
     var acceptsAnyStale = false
     var staleWhileRevalidate = Seconds.absent
     var staleIfError = Seconds.absent
-    var noCache = Scope.absent
+    /// `no-cache`, whether it names fields or not (§5.2.2.4).
+    var noCache = false
     var isPrivate = false
     var noStore = false
     var onlyIfCached = false
@@ -105,7 +99,7 @@ struct CacheControl: Equatable {
             if case .none = argument { acceptsAnyStale = true } else { Self.set(&maxStale, argument) }
         case "stale-while-revalidate": Self.set(&staleWhileRevalidate, argument)
         case "stale-if-error": Self.set(&staleIfError, argument)
-        case "no-cache": applyNoCache(argument)
+        case "no-cache": noCache = true
         case "private": isPrivate = true
         case "no-store": noStore = true
         case "only-if-cached": onlyIfCached = true
@@ -123,21 +117,5 @@ struct CacheControl: Equatable {
             return
         }
         directive = directive == .absent || directive == .value(seconds) ? .value(seconds) : .invalid
-    }
-
-    private mutating func applyNoCache(_ argument: Argument) {
-        guard case .some(let bytes) = argument,
-            let names = TokenList.parse(String(decoding: bytes, as: UTF8.self)), !names.isEmpty
-        else {
-            noCache = .whole
-            return
-        }
-        guard noCache != .whole else { return }
-        var all: Set<String> = []
-        if case .fields(let others) = noCache { all = others }
-        // The only reference to the set, so that it grows in place: a line may contain many such directives.
-        noCache = .absent
-        all.formUnion(names)
-        noCache = .fields(all)
     }
 }

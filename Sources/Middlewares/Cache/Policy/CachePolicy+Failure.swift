@@ -29,7 +29,7 @@ extension CachePolicy {
     /// Whether a response must never be served without validation once it is stale.
     static func forbidsStale(_ response: CachedResponse) -> Bool {
         let directives = response.facts.directives
-        return directives.mustRevalidate || directives.noCache == .whole || response.needsValidation
+        return directives.mustRevalidate || directives.noCache || response.needsValidation
     }
 
     /// Whether an error is equivalent to a status of a failed server from a gateway: the server failed, rather than the caller or

@@ -41,7 +41,7 @@ extension CachePolicy {
     // An error that needs validation at every use would serve no request. It would also replace a response that can be served
     // when the server can't be reached (§4.3.3). Error pages often have `no-cache`.
     static func isOfUse(_ stored: CachedResponse) -> Bool {
-        stored.facts.directives.noCache != .whole && freshness(of: stored, now: stored.responseTime).isFresh
+        !stored.facts.directives.noCache && freshness(of: stored, now: stored.responseTime).isFresh
     }
 
     /// The response to store.

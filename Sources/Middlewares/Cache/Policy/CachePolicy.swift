@@ -27,8 +27,6 @@ struct CachePolicy: Sendable {
         var freshness: Freshness
         /// Why it is served although it is stale; `nil` if it is fresh.
         var stale: CacheOutcome.StaleReason?
-        /// The names of the fields, in lower case, that must not be served without validation (§5.2.2.4).
-        var omitted: Set<String> = []
         /// Whether to validate it in the background after it has been served (RFC 5861 §3).
         var isValidatedAfterwards = false
     }
@@ -82,7 +80,6 @@ struct CachePolicy: Sendable {
                     form: Self.form(of: selected, for: request),
                     freshness: freshness,
                     stale: freshness.isFresh ? nil : use.stale,
-                    omitted: Self.omitted(selected.response),
                     // The stale response is served either way. Its validation is skipped if the request forbids sending.
                     isValidatedAfterwards: use.stale == .staleWhileRevalidate && !sendsNothing
                 )
@@ -104,10 +101,6 @@ struct CachePolicy: Sendable {
         return mode == .reload ? [.cacheControl: "no-cache", .pragma: "no-cache"] : [.cacheControl: "max-age=0"]
     }
 
-    static func omitted(_ response: CachedResponse) -> Set<String> {
-        guard case .fields(let names) = response.facts.directives.noCache else { return [] }
-        return names
-    }
 }
 
 extension CachePolicy {
@@ -121,10 +114,10 @@ extension CachePolicy {
         init(_ request: HTTPRequest) {
             directives = CacheControl(request.headers)
             let pragma = request.headers[.pragma]
-            let isPragma = pragma.map { CacheControl([.cacheControl: $0]).noCache != .absent } ?? false
+            let isPragma = pragma.map { CacheControl([.cacheControl: $0]).noCache } ?? false
             // An age of less than a second counts as 0 seconds, so `max-age=0` would otherwise accept it.
             demandsValidation =
-                directives.noCache != .absent || (!directives.isPresent && isPragma) || directives.maxAge == .value(0)
+                directives.noCache || (!directives.isPresent && isPragma) || directives.maxAge == .value(0)
         }
 
         /// Whether the age and the remaining lifetime satisfy the request. A malformed directive is never satisfied.
@@ -150,7 +143,7 @@ extension CachePolicy {
     ) -> (isAllowed: Bool, stale: CacheOutcome.StaleReason?) {
         if mode == .offline { return (true, .offline) }
         let directives = response.facts.directives
-        if response.needsValidation || directives.noCache == .whole || constraints.demandsValidation {
+        if response.needsValidation || directives.noCache || constraints.demandsValidation {
             return (false, nil)
         }
         if mode == .revalidate, !(directives.immutable && freshness.isFresh) { return (false, nil) }
