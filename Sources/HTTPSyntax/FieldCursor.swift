@@ -1,7 +1,7 @@
 /// Reads a field value byte by byte (RFC 9110 §5.6).
 package struct FieldCursor {
     private let bytes: [UInt8]
-    package private(set) var index = 0
+    private var index = 0
     /// Whether an unterminated quote has been met. Then no later quote is terminated: the earlier quote's scan has passed every
     /// later quote as escaped content, and both scans read the rest alike.
     private var hasEndlessQuote = false
@@ -13,9 +13,6 @@ package struct FieldCursor {
     package var isAtEnd: Bool { index == bytes.count }
 
     package var peek: UInt8? { index < bytes.count ? bytes[index] : nil }
-
-    /// The bytes taken since the index was `start`.
-    package func taken(since start: Int) -> ArraySlice<UInt8> { bytes[start..<index] }
 
     package mutating func advance() { index += index < bytes.count ? 1 : 0 }
 
