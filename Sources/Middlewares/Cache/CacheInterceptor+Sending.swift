@@ -145,7 +145,7 @@ extension CacheInterceptor {
         _ exchange: CacheExchange,
         _ entry: CacheEntry,
         _ outcome: CacheOutcome,
-        _ stale: CacheOutcome.StaleReason?
+        _ stale: CacheOutcome.Reason?
     ) async throws -> HTTPResponse? {
         let form = CachePolicy.form(of: entry, for: exchange.request)
         let freshness = CachePolicy.freshness(of: entry.response, now: time.read().steady)

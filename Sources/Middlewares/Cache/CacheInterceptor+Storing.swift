@@ -78,7 +78,7 @@ extension CacheInterceptor {
         insteadOf response: HTTPResponse,
         _ exchange: CacheExchange,
         _ outcome: CacheOutcome,
-        stale: CacheOutcome.StaleReason?
+        stale: CacheOutcome.Reason?
     ) async throws -> HTTPResponse? {
         let served: HTTPResponse?
         do {

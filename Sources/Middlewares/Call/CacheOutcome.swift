@@ -11,11 +11,7 @@ public struct CacheOutcome: Sendable, Hashable {
     /// Where the response came from.
     public struct Result: Sendable, Hashable, CustomStringConvertible {
         enum Code: String {
-            case hit
-            case stale
-            case revalidated
-            case miss
-            case unsatisfiable
+            case hit, stale, revalidated, miss, unsatisfiable
         }
 
         let code: Code
@@ -37,20 +33,24 @@ public struct CacheOutcome: Sendable, Hashable {
         package var isStored: Bool { code == .hit || code == .stale || code == .revalidated }
     }
 
-    /// Why a request went to the server, in the words of RFC 9211 §2.2.
-    public struct ForwardReason: Sendable, Hashable, CustomStringConvertible {
+    /// Why a request went to the server, in the words of RFC 9211 §2.2, or why a response was served although it is stale.
+    public struct Reason: Sendable, Hashable, CustomStringConvertible {
         enum Code: String {
-            case bypass
-            case method
+            case bypass, method, request, stale, disconnected, offline
             case uriMiss = "uri-miss"
             case varyMiss = "vary-miss"
-            case request
-            case stale
+            case maxStale = "max-stale"
+            case staleWhileRevalidate = "stale-while-revalidate"
+            case staleIfError = "stale-if-error"
         }
 
         let code: Code
+
         /// The word, as in the field `Cache-Status`.
         public var description: String { code.rawValue }
+
+        // MARK: Asking the server
+
         /// The cache leaves the request to the server, for instance because the request has content, `If-Match` or several
         /// ranges.
         public static var bypass: Self { Self(code: .bypass) }
@@ -64,21 +64,9 @@ public struct CacheOutcome: Sendable, Hashable {
         public static var request: Self { Self(code: .request) }
         /// The stored response is stale.
         public static var stale: Self { Self(code: .stale) }
-    }
 
-    /// Why a response was served although it is stale.
-    public struct StaleReason: Sendable, Hashable, CustomStringConvertible {
-        enum Code: String {
-            case maxStale = "max-stale"
-            case staleWhileRevalidate = "stale-while-revalidate"
-            case staleIfError = "stale-if-error"
-            case disconnected
-            case offline
-        }
+        // MARK: Serving a stale response
 
-        let code: Code
-        /// The name of the reason.
-        public var description: String { code.rawValue }
         /// The request accepts a stale response (`max-stale`).
         public static var maxStale: Self { Self(code: .maxStale) }
         /// The response may be served stale while the cache validates it in the background (RFC 5861 §3).
@@ -94,10 +82,7 @@ public struct CacheOutcome: Sendable, Hashable {
     /// The change that the cache made to the store, or the reason for storing nothing.
     public struct Storing: Sendable, Hashable, CustomStringConvertible {
         enum Code: String {
-            case unchanged
-            case stored
-            case updated
-            case invalidated
+            case unchanged, stored, updated, invalidated
             case method = "not stored: method"
             case request = "not stored: request"
             case noStore = "not stored: no-store"
@@ -148,9 +133,9 @@ public struct CacheOutcome: Sendable, Hashable {
     /// Where the response came from.
     public var result: Result
     /// Why the request went to the server, if it did.
-    public var forwardReason: ForwardReason?
+    public var forwardReason: Reason?
     /// Why a stale response was served, if one was.
-    public var staleReason: StaleReason?
+    public var staleReason: Reason?
     /// The change that the cache made to the store, or the reason for storing nothing.
     public var storing = Storing.unchanged
     /// The age of the response from the store, if it is known.

@@ -259,7 +259,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("4.2.4", "max-age=5", [], CacheMode.standard, CacheOutcome.StaleReason.disconnected),
+            ("4.2.4", "max-age=5", [], CacheMode.standard, CacheOutcome.Reason.disconnected),
             ("5.2.2.2", "max-age=5, must-revalidate", [], .standard, nil),
             ("5.2.2.4", "max-age=5, no-cache", [], .standard, nil),
             ("5.2.1.1", "max-age=5", ["Cache-Control: max-age=10"], .standard, nil),
@@ -270,14 +270,14 @@ import Testing
             ("mode", "max-age=5", [], .reload, nil), ("mode", "max-age=5", [], .revalidate, nil),
             ("RFC 5861 4", "max-age=5, stale-if-error=99", [], .standard, .staleIfError),
             ("5.2.1.3", "max-age=5", ["Cache-Control: min-fresh=1"], .standard, nil),
-        ] as [(String, String, [String], CacheMode, CacheOutcome.StaleReason?)]
+        ] as [(String, String, [String], CacheMode, CacheOutcome.Reason?)]
     )
     func staleWhenDisconnected(
         section: String,
         directives: String,
         request: [String],
         mode: CacheMode,
-        expected: CacheOutcome.StaleReason?
+        expected: CacheOutcome.Reason?
     ) throws {
         let entry = try stored(["Cache-Control: \(directives)"])
         let request = try Row("", [], request: request, mode: mode, "").httpRequest()

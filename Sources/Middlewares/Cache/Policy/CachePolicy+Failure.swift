@@ -4,7 +4,7 @@ extension CachePolicy {
     /// The use of a stored response after the server failed or couldn't be reached.
     enum AfterFailure: Equatable {
         /// The response may be served, for this reason.
-        case served(CacheOutcome.StaleReason)
+        case served(CacheOutcome.Reason)
         /// The response or the request demands that the server confirms the response first.
         case forbidden
         /// The response is staler than ``maximumStaleness``, and counts as not stored.

@@ -10,7 +10,7 @@ extension CachePolicy {
         /// Update stored responses; return the selected one, or the server's response as it is.
         case freshen([Int: CachedResponse], answer: Bool, mayStore: Bool)
         /// Discard the response, and return the selected stored response, which is stale.
-        case serveStale(CacheOutcome.StaleReason)
+        case serveStale(CacheOutcome.Reason)
         /// The response answers a condition that only the cache added: send the request again without it.
         case sendAgain
     }

@@ -26,7 +26,7 @@ struct CachePolicy: Sendable {
         var form: Form
         var freshness: Freshness
         /// Why it is served although it is stale; `nil` if it is fresh.
-        var stale: CacheOutcome.StaleReason?
+        var stale: CacheOutcome.Reason?
         /// Whether to validate it in the background after it has been served (RFC 5861 §3).
         var isValidatedAfterwards = false
     }
@@ -46,7 +46,7 @@ struct CachePolicy: Sendable {
 
     /// A request that is sent to the server.
     struct Forward: Equatable {
-        var reason: CacheOutcome.ForwardReason
+        var reason: CacheOutcome.Reason
         /// The index of the stored response to serve if the server confirms it or can't be reached.
         var selected: Int?
         /// The fields to set on the request: conditions (§4.3.1), or directives for other caches.
@@ -60,7 +60,7 @@ struct CachePolicy: Sendable {
         let mode = request.context.cacheMode
         let constraints = Constraints(request)
         let sendsNothing = constraints.directives.onlyIfCached || mode.sendsNothing
-        func forward(_ reason: CacheOutcome.ForwardReason, _ fields: HTTPFields, _ selected: Int? = nil) -> Decision {
+        func forward(_ reason: CacheOutcome.Reason, _ fields: HTTPFields, _ selected: Int? = nil) -> Decision {
             sendsNothing ? .unsatisfiable : .forward(Forward(reason: reason, selected: selected, fields: fields))
         }
         guard request.method == .get || request.method == .head else { return forward(.method, [:]) }
@@ -140,7 +140,7 @@ extension CachePolicy {
         _ freshness: Freshness,
         under constraints: Constraints,
         mode: CacheMode
-    ) -> (isAllowed: Bool, stale: CacheOutcome.StaleReason?) {
+    ) -> (isAllowed: Bool, stale: CacheOutcome.Reason?) {
         if mode == .offline { return (true, .offline) }
         let directives = response.facts.directives
         if response.needsValidation || directives.noCache || constraints.demandsValidation {
