@@ -16,7 +16,7 @@ public struct AuthenticationError: HTTPError {
     /// `nil`: the response of a failed refresh belongs to ``underlying``.
     public var response: HTTPResponse? { nil }
     /// Whether a refresh closure that throws this error ends the session.
-    let endsSession: Bool
+    private(set) var endsSession = false
 
     /// Creates an error about a request.
     ///
@@ -31,21 +31,10 @@ public struct AuthenticationError: HTTPError {
         request: HTTPRequest? = nil,
         underlying: (any Error)? = nil
     ) {
-        self.init(code, message, request, underlying, endsSession: false)
-    }
-
-    private init(
-        _ code: HTTPErrorCode,
-        _ message: String,
-        _ request: HTTPRequest?,
-        _ underlying: (any Error)?,
-        endsSession: Bool
-    ) {
         self.code = code
         self.message = message
         self.request = request?.summary
         self.underlying = underlying
-        self.endsSession = endsSession
     }
 }
 
@@ -87,13 +76,10 @@ extension AuthenticationError {
     ///
     /// - Parameter cause: the error that says why.
     public static func signedOut(because cause: any Error) -> Self {
-        Self(
-            .signedOut,
-            "The session has ended, because its token can't be refreshed any more. Sign in again.",
-            nil,
-            cause,
-            endsSession: true
-        )
+        let message = "The session has ended, because its token can't be refreshed any more. Sign in again."
+        var error = Self(.signedOut, message, underlying: cause)
+        error.endsSession = true
+        return error
     }
 
     /// Whether an error that a refresh closure has thrown ends the session. An error about the session of another store doesn't.
