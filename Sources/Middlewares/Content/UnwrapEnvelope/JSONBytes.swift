@@ -59,19 +59,6 @@ enum JSONBytes {
         return cvectors_equal(bytes.baseAddress.unsafelyUnwrapped + start, mask, wanted)
     }
 
-    /// Tests each of eight bytes for a quote or a backslash; the result is each byte's high bit.
-    @inline(__always)
-    private static func quotesAndBackslashes(_ word: UInt64) -> UInt64 {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let lows = ones &* 0x7F
-        let (quote, backslash) = (word ^ (ones &* 0x22), word ^ (ones &* 0x5C))
-        // A byte that differs has a nonzero XOR. Adding 0x7F to its low bits carries into the high bit, unless the high bit is
-        // set already.
-        let isNoQuote = ((quote & lows) &+ lows) | quote
-        let isNoBackslash = ((backslash & lows) &+ lows) | backslash
-        return ~(isNoQuote & isNoBackslash) & (ones &* 0x80)
-    }
-
     static func firstQuoteOrBackslash(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
         var position = start
         while bytes.count - position >= JSONBlock.size {
@@ -79,14 +66,9 @@ enum JSONBytes {
             if hits != 0 { return position + hits.trailingZeroBitCount }
             position += JSONBlock.size
         }
-        while bytes.count - position >= 8 {
-            let word = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
-            let hits = quotesAndBackslashes(UInt64(littleEndian: word))
-            if hits != 0 { return position + hits.trailingZeroBitCount / 8 }
-            position += 8
-        }
-        return (min(position, bytes.count)..<bytes.count).first {
-            bytes[$0] == UInt8(ascii: "\"") || bytes[$0] == UInt8(ascii: "\\")
-        }
+        guard position < bytes.count else { return nil }
+        let rest = JSONBlock(lastOf: bytes, from: position)
+        let hits = rest.quotes | rest.backslashes
+        return hits == 0 ? nil : position + hits.trailingZeroBitCount
     }
 }
