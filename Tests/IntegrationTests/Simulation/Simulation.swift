@@ -2,6 +2,7 @@ import Foundation
 import InterceptorsInsight
 import InterceptorsTestSupport
 import InterceptorsTesting
+import InterceptorsTraffic
 import Synchronization
 
 @testable import InterceptorsMiddlewares

@@ -4,6 +4,7 @@ import InterceptorsTestSupport
 import InterceptorsTesting
 import Synchronization
 
+@testable import InterceptorsAuthentication
 @testable import InterceptorsMiddlewares
 
 /// The state that one simulation shares: time, randomness, and records that show broken rules.
