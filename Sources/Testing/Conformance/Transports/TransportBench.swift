@@ -65,6 +65,11 @@ extension TransportConformance.Bench {
         return response
     }
 
+    /// Sends a request, and throws unless the call fails with one of the codes.
+    func send(_ request: HTTPRequest, failingWith codes: HTTPErrorCode...) async throws {
+        try await TransportConformance.expectFailure(codes) { _ = try await send(request) }
+    }
+
     func text(_ response: HTTPResponse) async throws -> String {
         try await waiting(for: "the end of the content") {
             String(decoding: try await response.body.collect(upTo: 64 << 20), as: UTF8.self)
@@ -117,7 +122,7 @@ extension TransportConformance.Bench {
 
 extension TransportConformance {
     /// Runs a call, including reading its content, that must fail with one of the given codes.
-    static func expectFailure(_ codes: HTTPErrorCode..., of call: () async throws -> Void) async throws {
+    static func expectFailure(_ codes: [HTTPErrorCode], of call: () async throws -> Void) async throws {
         let expected = "a TransportError with \(codes.map(\.rawValue).joined(separator: " or "))"
         try await expect(expected, of: call) { error in
             (error as? TransportError).map { codes.contains($0.code) } ?? false

@@ -46,7 +46,7 @@ extension TransportConformance {
             ] {
                 try await bench.inEachMode { mode in
                     bench.server.enqueue(answer)
-                    try await expectFailure(.truncated) {
+                    try await expectFailure([.truncated]) {
                         let response = try await bench.send(try bench.request(mode: mode))
                         _ = try await bench.text(response)
                     }
@@ -60,32 +60,26 @@ extension TransportConformance {
         ) { bench in
             for answer in [StubAnswer.closeBeforeHead, .reset] {
                 bench.server.on(.post, "/", answer)
-                try await expectFailure(.connectionLost) {
-                    _ = try await bench.send(try bench.request("/", .post, body: "x"))
-                }
+                try await bench.send(try bench.request("/", .post, body: "x"), failingWith: .connectionLost)
             }
         },
         Law("aConnectionClosedWithinTheHeadIsAnError", repair: "Wait for a head's end.", for: [.connections]) { bench in
             bench.server.enqueue(.closeInHead)
-            try await expectFailure(.connectionLost, .truncated, .invalidResponse) {
-                _ = try await bench.send(try bench.request())
-            }
+            try await bench.send(try bench.request(), failingWith: .connectionLost, .truncated, .invalidResponse)
         },
         Law("garbageIsAnError", repair: "Refuse HTTP/0.9 and wrong status lines.", for: [.connections]) { bench in
             for answer in [StubAnswer.garbage, .raw("\r\n\r\n\r\n"), .raw("HTTP/1.1 abc\r\n\r\n"), .raw("{}\n")] {
                 bench.server.enqueue(answer)
-                try await expectFailure(.invalidResponse, .connectionLost, .truncated) {
-                    _ = try await bench.send(try bench.request())
-                }
+                try await bench.send(try bench.request(), failingWith: .invalidResponse, .connectionLost, .truncated)
             }
         },
         Law("noServerIsAnError", repair: "Map a refused connection to cannotConnect.", for: [.connections]) { bench in
             bench.server.stop()
-            try await expectFailure(.cannotConnect) { _ = try await bench.send(try bench.request()) }
+            try await bench.send(try bench.request(), failingWith: .cannotConnect)
         },
         Law("anUnknownHostIsAnError", repair: "Map name resolution to cannotFindHost.", for: [.connections]) { bench in
             guard let url = URL(string: "http://nobody.invalid/") else { return }
-            try await expectFailure(.cannotFindHost) { _ = try await bench.send(HTTPRequest(url: url)) }
+            try await bench.send(HTTPRequest(url: url), failingWith: .cannotFindHost)
         },
         Law(
             "errorsNameTheRequestWithoutItsSecrets",
@@ -155,9 +149,7 @@ extension TransportConformance {
                 request.method == .post ? .closeBeforeHead : StubAnswer.status(200, body: "ok")
             }
             _ = try await bench.send(try bench.request())
-            try await expectFailure(.connectionLost) {
-                _ = try await bench.send(try bench.request("/", .post, body: "pay"))
-            }
+            try await bench.send(try bench.request("/", .post, body: "pay"), failingWith: .connectionLost)
             try expect(bench.server.requests.count, is: 2, "The number of requests at the server")
         },
         Law(
@@ -168,7 +160,7 @@ extension TransportConformance {
             for answer in [StubAnswer.closeBeforeHead, .closeInBody(after: 1, of: 2), .reset] {
                 bench.server.on(.get, "/", answer)
                 let before = bench.server.requests.count
-                try await expectFailure(.connectionLost, .truncated) { _ = try await bench.send(try bench.request()) }
+                try await bench.send(try bench.request(), failingWith: .connectionLost, .truncated)
                 try expect(bench.server.requests.count, is: before + 1, "The number of requests at the server")
             }
         },

@@ -223,7 +223,7 @@ extension TransportConformance {
         ) { bench in
             let steps = [MockServer.Step.send(Data("HTTP/1.1 102 Processing\r\n\r\n".utf8), times: 10_000)]
             bench.server.enqueue(.text("ok").preceded(by: steps))
-            try await expectFailure(.invalidResponse) {
+            try await expectFailure([.invalidResponse]) {
                 var request = try bench.request()
                 request.context.interim = { _ in }
                 _ = try await bench.send(request)
