@@ -18,13 +18,11 @@ final class SimulatedNetwork: Transport {
         do {
             let response = try await respond(to: request, id, number)
             world.note("response to #\(id) \(response.status.code)")
-            world.count("status \(response.status.code)")
             if Self.leavesUndone(response) { world.state.withLock { $0.acted[number] = nil } }
             return response
         } catch {
             let code = (error as? any HTTPError)?.qualifiedCode ?? "\(type(of: error))"
             world.note("failure #\(id) \(code)")
-            world.count("failure \(code)")
             throw error
         }
     }
@@ -153,10 +151,10 @@ final class SimulatedNetwork: Transport {
     private func trouble(_ request: HTTPRequest, in parts: Int) -> Trouble {
         let index = world.number(in: 0...parts)
         guard world.chance(30) else {
-            world.count("broken stream")
+            world.note("a stream is going to break")
             return (index, .zero, failure(world.oneOf([.truncated, .connectionLost]), request))
         }
-        world.count("stalled stream")
+        world.note("a stream is going to stall")
         let (wait, limit) = (Duration.seconds(1_000), idleLimit(of: request))
         return (index, min(wait, limit), wait > limit ? failure(.timedOut, request) : nil)
     }

@@ -155,11 +155,11 @@ public struct Simulation: Sendable {
         )
     }
 
-    /// Plays one seed, and returns how often each kind of event happened.
-    func counts(of seed: Int) async throws -> [String: Int] {
+    /// Plays one seed, and returns its latest events.
+    func trace(of seed: Int) async throws -> [String] {
         let world = try World(seed: seed, content: nil)
         _ = try await SimulationPlay(world: world, exceptions: exceptions, patience: RulePatience()).run(make)
-        return world.state.withLock(\.counts)
+        return world.trace
     }
 }
 

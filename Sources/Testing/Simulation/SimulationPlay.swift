@@ -166,11 +166,7 @@ extension Simulation.World {
         for id in 1...number(in: 1...6) {
             calls.append(SimulatedCall(id, self, hasDeadline: hasDeadlines, resembling: calls))
         }
-        for call in calls {
-            change(call.id) { $0 = call }
-            count("method \(call.method)")
-            count("account \(call.account ?? "nobody")")
-        }
+        for call in calls { change(call.id) { $0 = call } }
         return calls
     }
 
@@ -178,7 +174,6 @@ extension Simulation.World {
         let now = now
         change(id) { $0?.cancelledAt = now }
         note("cancel #\(id)")
-        count("cancellation")
     }
 
     /// Signs in and out while calls run.

@@ -8,8 +8,6 @@ extension Simulation {
         /// The records that show broken properties.
         struct State {
             var trace: [String] = []
-            /// How often each kind of event happened, such as `status 302`.
-            var counts: [String: Int] = [:]
             var omitted = 0
             var violations: [(property: String, text: String)] = []
             var calls: [Int: SimulatedCall] = [:]
@@ -127,8 +125,6 @@ extension Simulation.World {
         note("BROKEN: \(property): \(text)")
         state.withLock { $0.violations.append((property, text)) }
     }
-
-    func count(_ event: String) { state.withLock { $0.counts[event, default: 0] += 1 } }
 
     /// Whether the chain follows sign-ins, so that calls bring no credentials.
     var followsSignIns: Bool { state.withLock { !$0.onSignIn.isEmpty } }
