@@ -63,14 +63,18 @@ public struct Lines<Element: Decodable & Sendable>: AsyncSequence, Sendable {
 
 /// The values of one response's lines, decoded ahead.
 struct ValueReader<Value: Decodable & Sendable>: StreamReader {
-    private let decoding: RecordDecoding<Value>
+    private let response: HTTPResponse
+    private let decoding: ResponseDecoding
+    private let encoding: String.Encoding
     private var records: RecordReader
     /// The decoded values, last first, and the error after them.
     private var values: [Value] = []
     private var failure: (any Error)?
 
     init(_ response: HTTPResponse, limit: Int, decoding: ResponseDecoding) {
-        self.decoding = RecordDecoding(decoding, response)
+        self.response = response.head
+        self.decoding = decoding
+        encoding = response.headers[.contentType].flatMap(HTTPResponse.encoding(of:)) ?? .utf8
         // Empty lines of text count.
         records = RecordReader(skipsEmpty: Value.self != String.self && Value.self != Data.self, limit: limit)
     }
@@ -83,7 +87,7 @@ struct ValueReader<Value: Decodable & Sendable>: StreamReader {
             if batch.isEmpty {
                 failure = unreadable
             } else {
-                let decoded = await decoding.values(of: batch)
+                let decoded = await values(of: batch)
                 (values, failure) = (decoded.values.reversed(), decoded.failure ?? unreadable)
             }
         }
@@ -91,24 +95,11 @@ struct ValueReader<Value: Decodable & Sendable>: StreamReader {
         if let failure { throw failure }
         return nil
     }
-}
-
-/// Turns the lines of one response into values.
-private struct RecordDecoding<Value: Decodable & Sendable>: Sendable {
-    private let decoding: ResponseDecoding
-    private let response: HTTPResponse
-    private let encoding: String.Encoding
-
-    init(_ decoding: ResponseDecoding, _ response: HTTPResponse) {
-        self.decoding = decoding
-        self.response = response.head
-        encoding = response.headers[.contentType].flatMap(HTTPResponse.encoding(of:)) ?? .utf8
-    }
 
     /// The values up to the first line that can't be decoded, and its error.
     // Decoding may be slow, so it runs off the caller's actor.
     @concurrent
-    func values(of records: [Record]) async -> (values: [Value], failure: (any Error)?) {
+    private func values(of records: [Record]) async -> (values: [Value], failure: (any Error)?) {
         var values: [Value] = []
         values.reserveCapacity(records.count)
         do {
