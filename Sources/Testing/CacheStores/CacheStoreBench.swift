@@ -3,8 +3,7 @@ internal import InterceptorsMiddlewares
 
 extension CacheStoreConformance {
     /// The store of one check.
-    struct Bench: ConformanceBench {
-        static let everySubject: Void = ()
+    struct Bench: Sendable {
         let store: any CacheStore
 
         /// - Parameter name: the closure that makes the store, as a report names it.

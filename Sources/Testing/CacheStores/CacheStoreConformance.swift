@@ -61,8 +61,8 @@ public enum CacheStoreConformance {
         CrashRule(law.text, patience: RulePatience(otherThreads: .seconds(10))) { try await law.check($1, $2) }
     }
 
-    typealias Law = ConformanceLaw<Bench>
-    typealias CrashLaw = ConformanceLaw<CrashBench>
+    typealias Law = ConformanceLaw<Bench, Never>
+    typealias CrashLaw = ConformanceLaw<CrashBench, Never>
 
     private static let laws: [Law] = entryLaws + concurrencyLaws
     private static let crashLaws: [CrashLaw] = fileLaws + descriptorLaws

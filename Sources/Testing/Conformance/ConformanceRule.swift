@@ -70,26 +70,20 @@ struct RuleText: Sendable {
     let repair: String
 }
 
-/// The surroundings of one check.
-protocol ConformanceBench: Sendable {
-    /// Says which subjects a rule is for.
-    associatedtype Scope: Sendable
-    static var everySubject: Scope { get }
-}
-
-/// The text and the check of a rule, before a subject is known.
-struct ConformanceLaw<Bench: ConformanceBench>: Sendable {
+/// The text and the check of a rule, before a subject is known. A bench holds the surroundings of one check.
+struct ConformanceLaw<Bench: Sendable, Scope: Sendable>: Sendable {
     let text: RuleText
     /// How many orders of tasks a check tries; `nil` for the kit's usual number.
     let seeds: UInt64?
-    let scope: Bench.Scope
+    /// Says which subjects the rule is for; `nil` for every subject.
+    let scope: Scope?
     let body: @Sendable (Bench) async throws -> Void
 
     init(
         _ name: String,
         repair: String,
         seeds: UInt64? = nil,
-        for scope: Bench.Scope = Bench.everySubject,
+        for scope: Scope? = nil,
         _ body: @escaping @Sendable (Bench) async throws -> Void
     ) {
         text = RuleText(name: name, repair: repair)

@@ -13,8 +13,7 @@ extension CacheStoreConformance {
     typealias Content = [CacheKey: Set<StoredVersion>]
 
     /// The folders and stores of one check.
-    struct CrashBench: ConformanceBench {
-        static let everySubject: Void = ()
+    struct CrashBench: Sendable {
         let scratch: ScratchFolder
         let open: FolderFactory
         let log = WaitLog()

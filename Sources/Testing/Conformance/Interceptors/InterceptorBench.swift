@@ -114,9 +114,7 @@ extension InterceptorConformance {
     }
 
     /// The interceptor, the server and the time of one seed of a check.
-    struct Bench: ConformanceBench {
-        static let everySubject: @Sendable (Placement) -> Bool = { _ in true }
-
+    struct Bench: Sendable {
         let log: CallLog
         let roles: Placement
         let world: World

@@ -85,7 +85,7 @@ public enum InterceptorConformance {
     ///   each request once, and each response as it comes.
     public static func rules(for roles: [ChainRole] = []) -> [Rule] {
         let roles = Placement(roles)
-        return laws.filter { $0.scope(roles) }.map { law in
+        return laws.filter { $0.scope?(roles) ?? true }.map { law in
             Rule(law.text, patience: RulePatience()) { try await law.check(roles, answering: $0, patience: $1, $2) }
         }
     }
@@ -98,7 +98,7 @@ public enum InterceptorConformance {
         return rules(for: (base as? any PlacedInterceptor)?.placement ?? [])
     }
 
-    typealias Law = ConformanceLaw<Bench>
+    typealias Law = ConformanceLaw<Bench, @Sendable (Placement) -> Bool>
 
     static let laws: [Law] =
         requestLaws + responseLaws + streamLaws + cancellationLaws + concurrencyLaws + callerLaws + waitingLaws

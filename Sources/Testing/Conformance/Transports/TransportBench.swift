@@ -3,10 +3,7 @@ internal import InterceptorsCore
 
 extension TransportConformance {
     /// The server, clock and transport of one check.
-    struct Bench: ConformanceBench {
-        /// The capabilities that a rule needs.
-        static let everySubject: Set<Capability> = []
-
+    struct Bench: Sendable {
         let server: MockServer
         let clock: ManualClock
         let transport: any Transport
@@ -160,6 +157,11 @@ extension TransportConformance {
 }
 
 extension TransportConformance.Law {
+    /// Whether the rule needs one of the capabilities.
+    func needs(_ capabilities: Set<TransportConformance.Capability>) -> Bool {
+        scope.map { !$0.isDisjoint(with: capabilities) } ?? false
+    }
+
     /// Checks a transport over loopback.
     func check(
         without missing: Set<TransportConformance.Capability>,

@@ -70,7 +70,7 @@ public enum TransportConformance {
     /// - Parameter missing: what the transport can't do. Rules that require one of these capabilities are left out. Without
     ///   ``Capability/responseStreams``, the other rules ask for buffered responses only.
     public static func rules(without missing: Set<Capability>) -> [Rule] {
-        laws.filter { $0.scope.isDisjoint(with: missing) }.map { law in
+        laws.filter { !$0.needs(missing) }.map { law in
             Rule(law.text, patience: RulePatience(otherThreads: .seconds(10))) {
                 try await law.check(without: missing, patience: $1, $2)
             }
@@ -81,14 +81,15 @@ public enum TransportConformance {
     ///
     /// - Parameter missing: what the transport can't do, as in ``rules(without:)``.
     public static func rulesInMemory(without missing: Set<Capability>) -> [MemoryRule] {
-        laws.filter { $0.scope.isDisjoint(with: missing.union([.connections])) }.map { law in
+        laws.filter { !$0.needs(missing.union([.connections])) }.map { law in
             MemoryRule(law.text, patience: RulePatience(otherThreads: .seconds(10))) {
                 try await law.check(without: missing, inMemory: $2, patience: $1)
             }
         }
     }
 
-    typealias Law = ConformanceLaw<Bench>
+    /// The scope of a law is the capabilities that it needs.
+    typealias Law = ConformanceLaw<Bench, Set<Capability>>
 
     static let laws: [Law] = requestLaws + responseLaws + connectionLaws + endLaws
 }
