@@ -10,12 +10,13 @@ extension UploadServer {
         server.answerOthers { [self] request in
             let head = UploadStore.Head(method: request.method, path: request.path, fields: request.headers)
             let admission = store.withLock { $0.admit(head) }
-            return MockServer.Intake(interims: admission.interims, limit: admission.cut) { [self] request, isCut in
+            let answer: @Sendable (MockServer.Request, Bool) -> StubAnswer = { [self] request, isCut in
                 let answer = store.withLock { $0.answer(head, admission, request.body, isCut: isCut) }
                 // A reset could overtake a 104. After a cut, the connection ends in order, as after a last response.
                 guard let answer else { return isCut ? StubAnswer(steps: []) : .closeBeforeHead }
                 return .status(answer.status, headers: answer.fields, body: answer.body)
             }
+            return (admission.interims, admission.cut, answer)
         }
     }
 }

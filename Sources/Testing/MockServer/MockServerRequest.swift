@@ -43,22 +43,13 @@ extension MockServer {
 
 extension MockServer {
     /// How the server reads the content of one request.
-    package struct Intake: Sendable {
-        /// The fields of responses with the status 104, which are sent before the content is read.
-        var interims: [HTTPFields]
-        /// The number of bytes after which the content isn't read any further; `nil` to read all of it.
-        var limit: Int?
-        /// Returns the response. Gets the request with the content, and whether the limit left any of it unread.
-        var answer: @Sendable (_ request: Request, _ isCut: Bool) -> StubAnswer
-
-        package init(
-            interims: [HTTPFields],
-            limit: Int?,
-            answer: @escaping @Sendable (_ request: Request, _ isCut: Bool) -> StubAnswer
-        ) {
-            (self.interims, self.limit, self.answer) = (interims, limit, answer)
-        }
-    }
+    ///
+    /// - interims: the fields of responses with the status 104, which are sent before the content is read.
+    /// - limit: the number of bytes after which the content isn't read any further; `nil` to read all of it.
+    /// - answer: returns the response. Gets the request with the content, and whether the limit left any of it unread.
+    package typealias Intake = (
+        interims: [HTTPFields], limit: Int?, answer: @Sendable (_ request: Request, _ isCut: Bool) -> StubAnswer
+    )
 
     /// Answers the requests that no route and no queued response answers by a closure that gets their heads.
     package func answerOthers(_ admit: @escaping @Sendable (Request) -> Intake) {
