@@ -186,6 +186,13 @@ import FoundationNetworking
         #expect(configuration.timeoutIntervalForResource == SessionDelegate.noTimeout)
     }
 
+    /// The transport measures its own limits: the system's would end a call that is only slow.
+    @Test func requestOfACallHasNoTimeLimitOfTheSystem() throws {
+        let request = HTTPRequest(url: try #require(URL(string: "http://a.example/")))
+        #expect(try OutgoingRequest(request).urlRequest.timeoutInterval == SessionDelegate.noTimeout)
+        #expect(try OutgoingRequest(request, isInBackground: true).urlRequest.timeoutInterval == 60)
+    }
+
     @Test func datesOfAnExchangeBecomeTimingsFromItsStart() {
         let start = Date(timeIntervalSinceReferenceDate: 1_000)
         var dates = ExchangeDates()
