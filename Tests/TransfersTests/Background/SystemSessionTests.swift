@@ -65,13 +65,13 @@ extension SystemSessionTests {
         #expect(world.resumed == [1] && world.machine.records.isEmpty)
     }
 
-    @Test func transferOfASessionThatEndedIsRenewedOrEndsWithTheFailure() {
+    @Test func transferOfASessionThatEndedIsRenewedOrEndsWithTheFailure() throws {
         var world = ProcessWorld(FakeDisk(), maxAttempts: 2)
         world.enqueue(.download())
         world.handle(.invalidated(.lost))
         #expect(world.renewals == [TransferTask(id: TransferRecord.download().id, attempt: 2)])
         // The session takes no task any more.
-        world.handle(.notRenewed(world.renewals.removeFirst()))
+        world.handle(.notRenewed(try #require(world.renewals.first)))
         #expect(world.ends.map(\.ending) == [.failed(.lost)])
     }
 }
