@@ -31,7 +31,7 @@ let package = Package(
         .target(name: "AfterAlamofire", dependencies: ["Models", middlewares], swiftSettings: settings),
         .target(name: "BeforeMoya", dependencies: ["Models", "Moya"], swiftSettings: before),
         .target(name: "AfterMoya", dependencies: ["Models", middlewares, stubs], swiftSettings: settings),
-        .target(name: "BeforeInHouse", dependencies: ["Models", middlewares], swiftSettings: before),
+        .target(name: "BeforeInHouse", dependencies: ["Models", authentication], swiftSettings: before),
         .target(
             name: "AfterInHouse",
             dependencies: ["Models", middlewares, authentication, traffic, stubs],

@@ -1,9 +1,11 @@
 import Foundation
 import Interceptors
+import InterceptorsAuthentication
 import InterceptorsImages
 import InterceptorsInsight
 import InterceptorsRecordings
 import InterceptorsTesting
+import InterceptorsTraffic
 import InterceptorsTransfers
 
 // Names that the documentation's examples use without declaring them. Scripts/check-examples compiles them together

@@ -1,10 +1,10 @@
 import Foundation
-import InterceptorsAuthentication
 import InterceptorsSyntax
 import InterceptorsTestSupport
 import InterceptorsTesting
 import Testing
 
+@testable import InterceptorsAuthentication
 @testable import InterceptorsMiddlewares
 
 #if canImport(InterceptorsURLSession)

@@ -4,6 +4,7 @@ import InterceptorsTesting
 import Testing
 
 @testable import InterceptorsMiddlewares
+@testable import InterceptorsTraffic
 
 @Suite(.againstHanging) struct CacheCookieTests {
     private let world = CacheWorld()

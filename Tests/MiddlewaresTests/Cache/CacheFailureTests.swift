@@ -4,6 +4,7 @@ import InterceptorsTesting
 import InterceptorsTraffic
 import Testing
 
+@testable import InterceptorsAuthentication
 @testable import InterceptorsMiddlewares
 
 /// How a failed request affects the stored response.

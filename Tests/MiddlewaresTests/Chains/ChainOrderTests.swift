@@ -2,10 +2,10 @@ import Foundation
 import InterceptorsAuthentication
 import InterceptorsTestSupport
 import InterceptorsTesting
-import InterceptorsTraffic
 import Testing
 
 @testable import InterceptorsMiddlewares
+@testable import InterceptorsTraffic
 
 /// A cache or `coalesce` outside of an interceptor that adds credentials throws before anything is sent.
 @Suite(.againstHanging) struct ChainOrderTests {

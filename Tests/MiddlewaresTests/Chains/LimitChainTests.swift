@@ -1,10 +1,10 @@
 import Foundation
 import InterceptorsTestSupport
 import InterceptorsTesting
-import InterceptorsTraffic
 import Testing
 
 @testable import InterceptorsMiddlewares
+@testable import InterceptorsTraffic
 
 /// Limits, coalescing, timeouts and circuit breakers together with retries and refreshes.
 @Suite(.againstHanging)

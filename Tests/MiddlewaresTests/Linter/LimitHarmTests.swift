@@ -1,11 +1,11 @@
 import Foundation
 import InterceptorsTestSupport
 import InterceptorsTesting
-import InterceptorsTraffic
 import Testing
 
 @testable import InterceptorsCore
 @testable import InterceptorsMiddlewares
+@testable import InterceptorsTraffic
 
 /// A wrong order around shared exchanges, and elements that occur twice or are too strict, in a running chain.
 @Suite(.againstHanging) struct LimitHarmTests {

@@ -1,11 +1,12 @@
 import Foundation
+import InterceptorsAuthentication
 import InterceptorsTestSupport
 import InterceptorsTesting
-import InterceptorsTraffic
 import Testing
 
 @testable import InterceptorsCore
 @testable import InterceptorsMiddlewares
+@testable import InterceptorsTraffic
 
 /// A wrong order of retries, limits and timeouts in a running chain does harm, and the right one does none.
 @Suite(.againstHanging) struct ResendingHarmTests {

@@ -2,10 +2,10 @@ import Foundation
 import InterceptorsAuthentication
 import InterceptorsTestSupport
 import InterceptorsTesting
-import InterceptorsTraffic
 import Testing
 
 @testable import InterceptorsMiddlewares
+@testable import InterceptorsTraffic
 
 // Interceptors in the place of delegates, plugins and retriers.
 extension MigrationRows {

@@ -1,11 +1,11 @@
 import Foundation
 import InterceptorsTestSupport
 import InterceptorsTesting
-import InterceptorsTraffic
 import InterceptorsTransfers
 import Testing
 
 @testable import InterceptorsMiddlewares
+@testable import InterceptorsTraffic
 
 /// Events and lines through a chain.
 @Suite(.againstHanging) struct LiveStreamTests {

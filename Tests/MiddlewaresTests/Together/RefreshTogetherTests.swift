@@ -1,10 +1,10 @@
 import Foundation
 import InterceptorsTestSupport
 import InterceptorsTesting
-import InterceptorsTraffic
 import Testing
 
 @testable import InterceptorsMiddlewares
+@testable import InterceptorsTraffic
 
 /// A refresh together with retries, limits and timeouts.
 @Suite(.againstHanging)

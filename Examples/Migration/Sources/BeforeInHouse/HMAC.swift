@@ -1,5 +1,5 @@
 import Foundation
-import Interceptors
+import InterceptorsAuthentication
 
 // Stands for CryptoKit or CommonCrypto, which Linux lacks.
 func hmacSHA256(of text: String, key: String) throws -> String {

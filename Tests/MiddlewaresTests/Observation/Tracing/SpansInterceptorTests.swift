@@ -2,10 +2,10 @@ import Foundation
 import InterceptorsAuthentication
 import InterceptorsTestSupport
 import InterceptorsTesting
-import InterceptorsTraffic
 import Testing
 
 @testable import InterceptorsMiddlewares
+@testable import InterceptorsTraffic
 
 /// A tracing system that keeps its spans. A span's parent is in the request's context.
 private final class SpanLog: Sendable {
