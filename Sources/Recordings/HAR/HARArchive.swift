@@ -25,17 +25,11 @@ enum HARArchive {
     /// Entries that aren't HTTP exchanges are skipped: WebSockets, `data:` URLs, requests that were cancelled. In an archive of
     /// another program, fields that describe how the content was transferred are dropped, because the content is decoded.
     ///
-    /// - Parameters:
-    ///   - data: the archive.
-    ///   - file: reads a file beside the archive, given by the relative path that Playwright writes into `_file`.
     /// - Throws: `TransportError` with the code `unreadableFile`. The message names the entry and its member, and no value.
-    static func decode(
-        _ data: Data,
-        file: @escaping (String) throws -> Data = { _ in throw POSIXError(.ENOENT) }
-    ) throws -> [RecordedExchange] {
+    static func decode(_ data: Data) throws -> [RecordedExchange] {
         let log = try JSONMember(parsing: data, as: .archive).member("log")
         let isOwn = try log.optional("creator")?.optional("name")?.string() == creator
-        return try log.member("entries").elements().compactMap(HAREntryDecoder(isOwn: isOwn, file: file).exchange)
+        return try log.member("entries").elements().compactMap(HAREntryDecoder(isOwn: isOwn).exchange)
     }
 
     /// Writes an archive. The same exchanges give the same bytes.

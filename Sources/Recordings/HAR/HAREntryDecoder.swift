@@ -7,7 +7,6 @@ internal import InterceptorsTransport
 struct HAREntryDecoder {
     /// Whether this package wrote the archive, so that nothing needs correction.
     let isOwn: Bool
-    let file: (String) throws -> Data
 
     /// The exchange of an entry; `nil` if it isn't an HTTP exchange.
     func exchange(_ entry: JSONMember) throws -> RecordedExchange? {
@@ -83,8 +82,9 @@ struct HAREntryDecoder {
         guard let postData = request.optional("postData") else {
             return try request.optional("bodySize")?.integer() ?? 0 > 0 ? (nil, absent) : (Data(), nil)
         }
-        if postData.optional("comment")?.value.string == HARParts.cutContent { return (nil, absent) }
-        if let attached = postData.optional("_file") { return (try read(attached), nil) }
+        // Playwright can keep a content in a file beside the archive.
+        let isElsewhere = postData.optional("_file") != nil
+        if isElsewhere || postData.optional("comment")?.value.string == HARParts.cutContent { return (nil, absent) }
         let text = try postData.content(encoding: postData.optional("_encoding") == nil ? "encoding" : "_encoding")
         let parameters = try postData.optional("params")?.elements() ?? []
         if let text, !text.isEmpty || parameters.isEmpty { return (text, nil) }
@@ -99,15 +99,6 @@ struct HAREntryDecoder {
             return name + "=" + PercentEncoding.component(try parameter.optional("value")?.string() ?? "")
         }
         .joined(separator: "&")
-    }
-
-    private func read(_ path: JSONMember) throws -> Data {
-        let name = try path.string()
-        do {
-            return try file(name)
-        } catch {
-            throw path.failure("names a file that can't be read", error)
-        }
     }
 
     private func fields(_ list: JSONMember?) throws -> HTTPFields {
@@ -148,7 +139,7 @@ struct HAREntryDecoder {
         var response = RecordedExchange.Response(status: status, headers: try fields(member.optional("headers")))
         response.trailers = try member.optional("_trailers").map { try fields($0) }
         let content = member.optional("content")
-        var bytes = try content.flatMap(self.content)
+        var bytes = try content?.content(encoding: "encoding")
         let hasContent = HTTPResponse.hasContent(status: code, answering: exchange.request.method)
         // Programs don't keep the content of a redirection.
         let needsContent = hasContent && status.kind != .redirection
@@ -191,11 +182,6 @@ struct HAREntryDecoder {
             }
         }
         if isWhole, fields.contains(.contentLength) { fields[.contentLength] = String(bytes?.count ?? 0) }
-    }
-
-    private func content(_ content: JSONMember) throws -> Data? {
-        if let attached = content.optional("_file") { return try read(attached) }
-        return try content.content(encoding: "encoding")
     }
 
     private func omission(_ content: JSONMember, _ bytes: Data?, hasContent: Bool) throws -> String? {

@@ -34,15 +34,15 @@ struct JSONMember {
 
     // MARK: Errors
 
-    private static func failure(_ document: Document, _ reason: String, _ cause: (any Error)? = nil) -> TransportError {
-        TransportError(document.code, "\(document.rawValue) can't be read: \(reason)", underlying: cause)
+    private static func failure(_ document: Document, _ reason: String) -> TransportError {
+        TransportError(document.code, "\(document.rawValue) can't be read: \(reason)")
     }
 
     /// An error about this value.
     ///
     /// - Parameter predicate: the end of a sentence that begins with the path.
-    func failure(_ predicate: String, _ cause: (any Error)? = nil) -> TransportError {
-        Self.failure(document, "\(path.isEmpty ? "it" : path) \(predicate).", cause)
+    func failure(_ predicate: String) -> TransportError {
+        Self.failure(document, "\(path.isEmpty ? "it" : path) \(predicate).")
     }
 
     func isNo(_ kind: String) -> TransportError { failure("is not \(kind)") }

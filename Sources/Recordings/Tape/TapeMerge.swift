@@ -58,21 +58,10 @@ struct TapeMerge {
 
     private static func decode(_ archive: Data, file: String) throws -> [RecordedExchange] {
         do {
-            var room = 256 << 20
-            return try HARArchive.decode(archive) { name in
-                let content = try attachment(name, of: file, upTo: room)
-                room -= content.count
-                return content
-            }
+            return try HARArchive.decode(archive)
         } catch let error as TransportError {
-            throw TransportError(error.code, "\(file): \(error.message)", underlying: error.underlying)
+            throw TransportError(error.code, "\(file): \(error.message)")
         }
-    }
-
-    /// The content of a file beside an archive, as Playwright writes it. Paths that lead elsewhere and links aren't followed.
-    private static func attachment(_ name: String, of file: String, upTo limit: Int) throws -> Data {
-        let path = name.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        return try FolderPath(URL(filePath: file).deletingLastPathComponent()).read(path, upTo: limit)
     }
 
     /// The exchanges of a side file, in the order of its lines. A killed process and a full disk leave half a line, which isn't JSON.

@@ -64,7 +64,7 @@ import Testing
                 if bytes.isEmpty { bytes = [0x20] }
             }
             do {
-                let exchanges = try HARArchive.decode(Data(bytes)) { _ in Data("file".utf8) }
+                let exchanges = try HARArchive.decode(Data(bytes))
                 for exchange in exchanges { _ = exchange.answer(now: .distantFuture) }
                 read += 1
             } catch let error as TransportError {

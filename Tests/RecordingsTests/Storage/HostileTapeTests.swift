@@ -56,16 +56,6 @@ import Testing
         #expect(error.message.contains("too large"), "\(error)")
     }
 
-    /// Each entry would hold a copy.
-    @Test func manyEntriesOfOneAttachmentAreBounded() async throws {
-        let file = try tape.folder.write(Data([0xFF]), to: "large.png")
-        #expect(truncate(file.path, 129 << 20) == 0)
-        let attached = #""_file": "large.png""#
-        try write([entry("/a", attached), entry("/b", attached)], creator: "Playwright")
-        let error = try await failure(.unreadableFile) { try await tape.recording(.none).get("/a") }
-        #expect(error.message.contains("entries[1].response.content._file"), "\(error)")
-    }
-
     /// The paths of the values in JSON would take the square of its size.
     @Test func thePathsInALongContentAreBounded() {
         let name = String(repeating: "n", count: 100_000)

@@ -204,29 +204,6 @@ import Testing
         #expect(tape.names.isEmpty)
     }
 
-    @Test func anAttachmentIsAFileBesideTheArchive() async throws {
-        let outside = try TemporaryFolder().write(Data("outside".utf8))
-        let inside = try tape.folder.write(Data("inside".utf8), to: "inside.txt")
-        let (link, fifo) = (tape.folder.file("link.txt"), tape.folder.file("fifo.txt"))
-        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: outside)
-        #expect(mkfifo(fifo.path, 0o600) == 0)
-        for (name, isRead) in [
-            (inside.lastPathComponent, true), ("link.txt", false), ("fifo.txt", false), ("..", false),
-        ] {
-            let archive = #"""
-                {"log": {"entries": [{"startedDateTime": "2026-03-01T10:00:00Z",
-                  "request": {"method": "GET", "url": "\#(tapeHost)/a"},
-                  "response": {"status": 200, "content": {"size": 6, "mimeType": "text/plain", "_file": "\#(name)"}}}]}}
-                """#
-            try Data(archive.utf8).write(to: tape.url)
-            if isRead {
-                #expect(try await tape.recording(.none).get("/a") == "inside")
-            } else {
-                _ = try await failure(.unreadableFile) { try await tape.recording(.none).get("/a") }
-            }
-        }
-    }
-
     @Test func aMissOfAFullRecordingDoesNotCallItEmpty() async throws {
         try await tape.record(["/a"], .stub(.text("1")))
         let recording = tape.recording(.none, matching: [.origin])
