@@ -40,7 +40,7 @@ enum HARMessages {
             "headersSize": -1,
             // The transport may have decoded the content, so that its size isn't that of the bytes received.
             "bodySize": response?.body.size == 0 ? 0 : -1,
-            "_error": step.error.map { .string($0.sentence) },
+            "_error": step.error.map { .string($0) },
         ]
     }
 

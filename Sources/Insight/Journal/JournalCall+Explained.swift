@@ -34,7 +34,8 @@ extension JournalCall {
         guard let root else { return "…" }
         let request = PrintableText.line("\(root.request.method ?? "?") \(root.request.url ?? "?")")
         guard let duration = root.duration else { return "\(request) … running" }
-        let outcome = root.response.map(\.statusLine) ?? root.error?.title ?? "?"
+        let error = root.error.map { String($0.prefix { $0 != ":" }) }
+        let outcome = root.response?.statusLine ?? error ?? "?"
         return "\(request) → \(PrintableText.line(outcome)), \(duration.bounded.logged)"
     }
 }
@@ -83,14 +84,6 @@ extension JournalCall.Message {
     }
 }
 
-extension JournalCall.Failure {
-    fileprivate var title: String { isCancellation ? "cancelled" : name }
-
-    var sentence: String { message.isEmpty ? name : "\(name): \(message)" }
-
-    private var name: String { code.map { "\(type).\($0)" } ?? type }
-}
-
 /// Lines of an explained call.
 private struct JournalText {
     private static let timeColumn = 44
@@ -128,9 +121,7 @@ private struct JournalText {
     private mutating func addOutcome(of step: JournalCall.Step) {
         if let error = step.error {
             guard !step.steps.contains(where: { $0.error == error }) else { return }
-            if error.isCancellation { return add("↑ cancelled") }
-            let message = error.message.isEmpty ? "" : ": \(Self.shown(error.message))"
-            return add("↑ throws \(PrintableText.line(error.title))\(message)")
+            return add("↑ \(error == JournalCall.cancelled ? "" : "throws ")\(Self.shown(error))")
         }
         guard let response = step.response else { return }
         if response.isCut { return add("↑ \(response.statusLine), …") }

@@ -34,8 +34,10 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
         public let request: Message
         /// The response as it left this step, with the step's status; `nil` while the step runs, or if it threw.
         public var response: Message?
-        /// The error that left this step, in redacted form; `nil` if it returned a response, or still runs.
-        public var error: Failure?
+        /// The error that left this step, in redacted form: its type, the code of an `HTTPError`, and its message, such as
+        /// `TransportError.timedOut: The server took too long.`, or ``JournalCall/cancelled``. `nil` if the step returned a response, or
+        /// still runs.
+        public var error: String?
         /// The durations of the exchange's steps, if the transport measured them. Only on a transport's step.
         public var timings: TransferTimings?
         /// The HTTP version of the response, such as `HTTP/2`, if the transport knows it. Only on a transport's step.
@@ -90,17 +92,8 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
         public var isCut = false
     }
 
-    /// An error in redacted form.
-    public struct Failure: Sendable, Hashable, Codable {
-        /// The error's type, such as `StatusError`.
-        public let type: String
-        /// The code of an `HTTPError`.
-        public internal(set) var code: String?
-        /// The redacted message.
-        public let message: String
-        /// Whether the call was cancelled.
-        public internal(set) var isCancellation = false
-    }
+    /// The ``Step/error`` of a step that was cancelled.
+    public static let cancelled = "cancelled"
 }
 
 extension JournalCall {

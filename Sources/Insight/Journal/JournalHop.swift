@@ -76,7 +76,7 @@ extension JournalVisit {
                     ? CallNote("bodyDiscarded", "the rest was discarded after \(count) bytes")
                     : CallNote(
                         "bodyFailed",
-                        "the body failed after \(count) bytes: \(JournalCall.Failure(unredacted: error).message)"
+                        "the body failed after \(count) bytes: \(JournalWriter.message(of: error))"
                     )
             )
         }

@@ -55,7 +55,7 @@ struct JournalPage {
         let attempts = call.attempts.enumerated().map { ("Attempt \($0 + 1)", $1) }
         for (title, step) in (call.root.map { [("The call", $0)] } ?? []) + attempts {
             let texts = [
-                text(of: step.request, in: title, &places), step.error?.sentence,
+                text(of: step.request, in: title, &places), step.error,
                 step.response.map { text(of: $0, in: title, &places) },
             ]
             page += details(title, texts.compactMap { $0.map { "<pre>\(escaped($0))</pre>" } }.joined())

@@ -89,7 +89,7 @@ private struct JournalTree {
             {
                 shown.response?.body.size = body.size
             }
-        case .failure(let failure): shown.error = failure
+        case .failure(let error): shown.error = error
         case nil: break
         }
         for (next, event) in events[location] ?? [] {

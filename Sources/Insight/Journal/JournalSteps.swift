@@ -5,7 +5,7 @@ struct JournalStep: Sendable {
     enum Outcome: Sendable {
         /// `bodySource` is the inner step whose response has the same body.
         case response(JournalMessage, bodySource: JournalSteps.Location?)
-        indirect case failure(JournalCall.Failure)
+        case failure(String)
     }
 
     let name: JournalName
@@ -100,9 +100,7 @@ struct JournalSteps: Sendable {
             }
             grow(index, by: 0, message)
         case .response: break
-        case .failure(let failure):
-            let textSize = isShared ? 0 : JournalWriter.size(of: failure.message)
-            grow(index, by: MemoryLayout<JournalCall.Failure>.stride + textSize)
+        case .failure(let error): grow(index, by: isShared ? 0 : JournalWriter.size(of: error))
         }
         parts[index].steps[step.index].outcome = outcome
         parts[index].steps[step.index].duration = max(.zero, time - parts[index].steps[step.index].start)

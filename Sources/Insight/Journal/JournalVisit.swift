@@ -15,8 +15,8 @@ final class JournalVisit: Sendable {
 
     private enum Outcome {
         case response(JournalHead)
-        /// The error as it is, to compare it, and as the journal keeps it.
-        indirect case failure(JournalCall.Failure, redacted: JournalCall.Failure)
+        /// The error as the journal keeps it.
+        case failure(String)
 
         var keepsBytes: Bool { if case .response(let head) = self { head.parts.body.keepsBytes } else { false } }
     }
@@ -83,15 +83,15 @@ final class JournalVisit: Sendable {
     }
 
     func end(_ error: any Error) {
-        let failure = JournalCall.Failure(unredacted: error)
-        // Most steps pass an error on.
-        var shown: JournalCall.Failure?
-        for case (let step, .failure(failure, let redacted)) in finish().outcomes where step.part == location.part {
-            shown = redacted
+        let text = journal.writer.text(of: error)
+        // Most steps pass an error on, and share its text.
+        var shared: String?
+        for case (let step, .failure(let other)) in finish().outcomes
+        where step.part == location.part && other == text {
+            shared = other
         }
-        let redacted = shown ?? journal.writer.redacted(failure)
-        journal.end(self, with: .failure(redacted), isShared: shown != nil)
-        parent?.add(.failure(failure, redacted: redacted), of: location)
+        journal.end(self, with: .failure(shared ?? text), isShared: shared != nil)
+        parent?.add(.failure(shared ?? text), of: location)
     }
 
     // MARK: Outcomes of the inner steps

@@ -122,13 +122,18 @@ struct JournalWriter: Sendable {
 
     // MARK: Errors and notes
 
-    func redacted(_ failure: JournalCall.Failure) -> JournalCall.Failure {
-        JournalCall.Failure(
-            type: Self.limited(failure.type, to: Self.maxNameLength),
-            code: failure.code.map(shortened),
-            message: redacted(failure.message),
-            isCancellation: failure.isCancellation
-        )
+    /// The redacted form of an error: its type, its code and its message.
+    func text(of error: any Error) -> String {
+        if error.isCancelled { return JournalCall.cancelled }
+        let type = Self.limited("\(Swift.type(of: error))", to: Self.maxNameLength)
+        let name = (error as? any HTTPError).map { "\(type).\(shortened("\($0.code)"))" } ?? type
+        let message = redacted(Self.message(of: error))
+        return message.isEmpty ? name : "\(name): \(message)"
+    }
+
+    /// An error's message, not yet redacted.
+    static func message(of error: any Error) -> String {
+        (error as? any HTTPError)?.message ?? ErrorText.description(of: error)
     }
 
     func redacted(_ note: CallNote) -> CallNote {
@@ -149,18 +154,5 @@ struct JournalWriter: Sendable {
     private static func limited(_ text: String, to limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
         return String(decoding: text.utf8.prefix(limit), as: UTF8.self) + "…"
-    }
-}
-
-extension JournalCall.Failure {
-    /// An error, not yet redacted.
-    init(unredacted error: any Error) {
-        let type = "\(Swift.type(of: error))"
-        if let error = error as? any HTTPError {
-            self.init(type: type, code: "\(error.code)", message: error.message, isCancellation: error.isCancelled)
-        } else {
-            let message = error is CancellationError ? "" : ErrorText.description(of: error)
-            self.init(type: type, message: message, isCancellation: error.isCancelled)
-        }
     }
 }

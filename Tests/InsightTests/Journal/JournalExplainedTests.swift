@@ -17,7 +17,7 @@ import Testing
         for duration: Duration? = .zero,
         _ request: Message = request,
         response: Message? = nil,
-        error: JournalCall.Failure? = nil,
+        error: String? = nil,
         steps: [Step] = []
     ) -> Step {
         var step = Step(name: name, start: start, request: request)
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func aCancellationIsNamedWhereItBegan() {
-        let failure = JournalCall.Failure(type: "CancellationError", message: "", isCancellation: true)
+        let failure = JournalCall.cancelled
         let inner = Self.step("Wire", for: .milliseconds(5), error: failure)
         #expect(
             Self.explained(Self.step("retry", for: .milliseconds(5), error: failure, steps: [inner])) == """

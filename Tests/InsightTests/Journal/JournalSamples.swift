@@ -36,7 +36,7 @@ enum JournalSamples {
         start: Duration,
         duration: Duration,
         response: Message? = nil,
-        error: JournalCall.Failure? = nil,
+        error: String? = nil,
         reused: Bool = true
     ) -> Step {
         var step = Step(name: "CurlTransport", isTransport: true, start: start, request: request)
@@ -147,11 +147,7 @@ enum JournalSamples {
                 request,
                 start: .milliseconds(1121),
                 duration: .milliseconds(31),
-                error: .init(
-                    type: "TransportError",
-                    code: "connectionLost",
-                    message: "The connection was lost before any byte of the response."
-                )
+                error: "TransportError.connectionLost: The connection was lost before any byte of the response."
             ),
         ]
         if !fails {
@@ -209,11 +205,7 @@ enum JournalSamples {
         var root = chain(["validateStatus", "headers", "transactionID"], around: [run], request)
         if status >= 400 {
             root.response = nil
-            root.error = .init(
-                type: "StatusError",
-                code: "clientError",
-                message: "The server answered 404 Not Found to GET \(path)."
-            )
+            root.error = "StatusError.clientError: The server answered 404 Not Found to GET \(path)."
         }
         return JournalCall(id: id, startedAt: date, root: root)
     }
@@ -336,7 +328,7 @@ extension JournalSamples {
             run.notes = [CallNote(text, text, callID: 1)]
             var root = Step(name: text, start: .zero, request: request)
             root.duration = .milliseconds(11)
-            root.error = .init(type: text, code: text, message: text)
+            root.error = "\(text).\(text): \(text)"
             root.steps = [run]
             return JournalCall(id: id, startedAt: start, parentID: id == 4 ? 1 : nil, root: root, omittedCount: id)
         }

@@ -59,12 +59,7 @@ struct RandomCalls {
         if chance(90) { step.duration = duration() }
         if chance(70) { step.response = chance(50) ? step.steps.last?.response : message(isRequest: false) }
         if step.response == nil, chance(80) {
-            step.error = .init(
-                type: text(),
-                code: chance(50) ? text() : nil,
-                message: text(),
-                isCancellation: chance(20)
-            )
+            step.error = chance(20) ? JournalCall.cancelled : "\(text()).\(text()): \(text())"
         }
         if isTransport, chance(70) {
             step.timings = .init(
