@@ -59,7 +59,8 @@ struct TimeShift {
             fields.map { field in
                 switch field.name {
                 case .date, .expires, .lastModified, .retryAfter:
-                    date(field.value).map { HTTPField(unchecked: field.name, $0) } ?? field
+                    HTTPDate.parse(field.value, now: recorded)
+                        .map { HTTPField(unchecked: field.name, HTTPDate.format($0 + seconds)) } ?? field
                 case .setCookie: HTTPField(unchecked: field.name, cookie(field.value))
                 default: field
                 }
@@ -67,23 +68,15 @@ struct TimeShift {
         )
     }
 
-    private func date(_ text: String) -> String? {
-        HTTPDate.parse(text, now: recorded).map { HTTPDate.format($0 + seconds) }
-    }
-
-    /// A date as clients read it in a cookie, which has more forms than in other fields.
-    private func cookieDate(_ text: String) -> String? {
-        CookieDate.parse(text).map { HTTPDate.format(CivilTime.seconds($0) + seconds) }
-    }
-
     private func cookie(_ value: String) -> String {
         value.split(separator: ";", omittingEmptySubsequences: false).enumerated().map { index, part in
             let name = part.prefix { $0 != "=" }
             guard index > 0, name.count < part.count,
                 name.trimmingCharacters(in: .whitespaces).lowercased() == "expires",
-                let moved = cookieDate(String(part.dropFirst(name.count + 1)))
+                // It has more forms than in other fields.
+                let date = CookieDate.parse(String(part.dropFirst(name.count + 1)))
             else { return String(part) }
-            return name + "=" + moved
+            return name + "=" + HTTPDate.format(CivilTime.seconds(date) + seconds)
         }
         .joined(separator: ";")
     }

@@ -16,17 +16,13 @@ struct JSONMember {
     /// Empty for the whole text.
     let path: String
     let document: Document
+}
 
-    init(_ value: OrderedJSON, _ path: String, of document: Document) {
-        self.value = value
-        self.path = path
-        self.document = document
-    }
-
+extension JSONMember {
     /// Reads a text.
     init(parsing text: Data, as document: Document) throws {
         do {
-            self.init(try OrderedJSON(parsing: text), "", of: document)
+            self.init(value: try OrderedJSON(parsing: text), path: "", document: document)
         } catch let error as OrderedJSON.SyntaxError {
             throw Self.failure(document, "it isn't JSON from line \(error.line), column \(error.column) on.")
         }
@@ -53,7 +49,7 @@ struct JSONMember {
     func optional(_ name: String) -> JSONMember? {
         switch value[name] {
         case nil, .null?: nil
-        case let value?: JSONMember(value, path.isEmpty ? name : "\(path).\(name)", of: document)
+        case let value?: JSONMember(value: value, path: path.isEmpty ? name : "\(path).\(name)", document: document)
         }
     }
 
@@ -73,7 +69,7 @@ struct JSONMember {
 
     func elements() throws -> [JSONMember] {
         guard case .array(let elements) = value else { throw isNo("an array") }
-        return elements.enumerated().map { JSONMember($1, "\(path)[\($0)]", of: document) }
+        return elements.enumerated().map { JSONMember(value: $1, path: "\(path)[\($0)]", document: document) }
     }
 
     // MARK: Values
