@@ -27,8 +27,7 @@ enum HARMessages {
     static func response(of step: JournalCall.Step) -> OrderedJSON {
         let response = step.response
         let status = response?.status ?? 0
-        let fields = response?.fields ?? []
-        let location = response.flatMap { values(of: "location", in: $0).first } ?? ""
+        let fields = response?.fields ?? [:]
         return [
             "status": .integer(status),
             "statusText": .string(HTTPResponse.Status(code: status)?.reasonPhrase ?? ""),
@@ -36,7 +35,7 @@ enum HARMessages {
             "cookies": [],
             "headers": headers(fields),
             "content": content(of: response),
-            "redirectURL": .string((300..<400).contains(status) ? location : ""),
+            "redirectURL": .string((300..<400).contains(status) ? fields.first(.location) ?? "" : ""),
             "headersSize": -1,
             // The transport may have decoded the content, so that its size isn't that of the bytes received.
             "bodySize": response?.body.size == 0 ? 0 : -1,
@@ -44,16 +43,12 @@ enum HARMessages {
         ]
     }
 
-    private static func headers(_ fields: [JournalCall.Field]) -> OrderedJSON {
-        .array(fields.map { HARParts.record($0.name, $0.value) })
-    }
-
-    private static func values(of name: String, in message: JournalCall.Message) -> [String] {
-        message.fields.filter { $0.name.lowercased() == name }.map(\.value)
+    private static func headers(_ fields: HTTPFields) -> OrderedJSON {
+        .array(fields.map { HARParts.record($0.name.rawName, $0.value) })
     }
 
     private static func mimeType(of message: JournalCall.Message) -> OrderedJSON {
-        .string(values(of: "content-type", in: message).first ?? "")
+        .string(message.fields.first(.contentType) ?? "")
     }
 
     private static func postData(of request: JournalCall.Message) -> OrderedJSON? {

@@ -36,21 +36,21 @@ extension JournalCall {
         guard let duration = root.duration else { return "\(request) … running" }
         let error = root.error.map { String($0.prefix { $0 != ":" }) }
         let outcome = root.response?.statusLine ?? error ?? "?"
-        return "\(request) → \(PrintableText.line(outcome)), \(duration.bounded.logged)"
+        return "\(request) → \(PrintableText.line(outcome)), \(duration.logged)"
     }
 }
 
 extension JournalCall.Step {
     /// The time from the step's begin to its outcome, without the time of the steps below it; `nil` while the step runs.
     public var ownDuration: Duration? {
-        guard let duration = duration?.bounded else { return nil }
-        let end = start.bounded + duration
+        guard let duration else { return nil }
+        let end = start + duration
         var covered = Duration.zero
-        var reached = start.bounded
+        var reached = start
         for step in steps.sorted(by: { $0.start < $1.start }) {
             // A step that still runs, or that outlived this one, counts up to this one's end.
-            let stepEnd = min(end, step.duration.map { step.start.bounded + $0.bounded } ?? end)
-            let stepStart = max(reached, step.start.bounded)
+            let stepEnd = min(end, step.duration.map { step.start + $0 } ?? end)
+            let stepStart = max(reached, step.start)
             guard stepEnd > stepStart else { continue }
             covered += stepEnd - stepStart
             reached = stepEnd
@@ -71,11 +71,6 @@ extension JournalCall.Step {
         }
         return best
     }
-}
-
-extension Duration {
-    /// The duration, within limits that allow sums. A decoded one may have any value.
-    fileprivate var bounded: Duration { min(max(self, .seconds(Int64.min >> 3)), .seconds(Int64.max >> 3)) }
 }
 
 extension JournalCall.Message {
@@ -143,16 +138,12 @@ private struct JournalText {
         if request.body != previous.body { add("↓ body: \(Self.shown(request.body))") }
     }
 
-    private mutating func addFields(
-        _ fields: [JournalCall.Field],
-        after previous: [JournalCall.Field],
-        _ arrow: String
-    ) {
+    private mutating func addFields(_ fields: HTTPFields, after previous: HTTPFields, _ arrow: String) {
         for change in fields.difference(from: previous) {
             switch change {
             case .insert(_, let field, _):
-                add("\(arrow) + \(PrintableText.line(field.name)): \(Self.shown(field.value))")
-            case .remove(_, let field, _): add("\(arrow) − \(PrintableText.line(field.name))")
+                add("\(arrow) + \(PrintableText.line(field.name.rawName)): \(Self.shown(field.value))")
+            case .remove(_, let field, _): add("\(arrow) − \(PrintableText.line(field.name.rawName))")
             }
         }
     }

@@ -7,7 +7,7 @@ public import Interceptors
 /// chain that it started, such as the attempts of `retry`. A step of the transport has no steps below.
 ///
 /// All text is redacted as the journal's `Redaction` says.
-public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
+public struct JournalCall: Sendable, Hashable, Identifiable {
     /// The call's number in its journal, from 1, in the order in which calls began.
     public let id: Int
     /// The wall clock's time at which the call began.
@@ -21,7 +21,7 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
     public internal(set) var omittedCount = 0
 
     /// One run of one element of the chain.
-    public struct Step: Sendable, Hashable, Codable {
+    public struct Step: Sendable, Hashable {
         /// The element's name as a chain spells it, such as `retry`, or the transport's type, such as `CurlTransport`.
         public let name: String
         /// Whether the step is the transport: an attempt that left the chain.
@@ -55,7 +55,7 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
     }
 
     /// The head of a request or a response, and what is known of its body.
-    public struct Message: Sendable, Hashable, Codable {
+    public struct Message: Sendable, Hashable {
         /// The request's method; `nil` on a response.
         public var method: String?
         /// The redacted URL.
@@ -63,7 +63,7 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
         /// The response's status code; `nil` on a request.
         public var status: Int?
         /// The fields in their order, with redacted values.
-        public var fields: [Field] = []
+        public var fields: HTTPFields = [:]
         /// The kind and size of the body, and its content as far as it was kept.
         public var body = Body()
         /// Whether only the status of a response was kept, because the call had used up its room. Its fields and its body aren't
@@ -71,16 +71,8 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
         public var isCut = false
     }
 
-    /// A field with a redacted value.
-    public struct Field: Sendable, Hashable, Codable {
-        /// The name as spelled in the message.
-        public let name: String
-        /// The value; a secret is replaced.
-        public let value: String
-    }
-
     /// The kind and size of a body, and its content as far as it was kept. A stream's content is never read for the journal.
-    public struct Body: Sendable, Hashable, Codable {
+    public struct Body: Sendable, Hashable {
         /// Whether the content is a stream: then only its size is known.
         public var isStream = false
         /// The number of bytes; for a stream, those that were read; `nil` while unknown.

@@ -71,7 +71,7 @@ struct JournalPage {
         _ places: inout [JournalCall.Body: String]
     ) -> String {
         let start = message.method.map { "\($0) \(message.url ?? "")" } ?? message.statusLine
-        let head = start + message.fields.map { "\n\($0.name): \($0.value)" }.joined()
+        let head = start + message.fields.map { "\n\($0.name.rawName): \($0.value)" }.joined()
         guard let text = message.body.text else { return head }
         // Bodies that begin alike may differ after the cut.
         if message.body.isCut { return "\(head)\n\n\(text)…" }

@@ -21,7 +21,7 @@ final class JournalVisit: Sendable {
         var keepsBytes: Bool { if case .response(let head) = self { head.parts.body.keepsBytes } else { false } }
     }
 
-    /// The maximum number of runs that a run is inside of. Decoders refuse JSON of more than 512 levels, and a step takes two.
+    /// The maximum number of runs that a run is inside of. Readers of the steps may recurse.
     static let maxDepth = 128
 
     let journal: Journal

@@ -63,8 +63,8 @@ struct JournalWriter: Sendable {
         Self.limited(redaction?.string(for: url) ?? url.absoluteString, to: min(Self.maxTextLength, fieldLimit))
     }
 
-    /// Adds fields and their size, and returns the number of omitted ones. The fields at the beginning and at the end that the
-    /// previous message has too are not redacted again.
+    /// Adds fields and their size, and returns the number of omitted ones. The fields at the beginning that the previous
+    /// message has too are not redacted again.
     private func addFields(
         of parts: JournalParts,
         to message: inout JournalCall.Message,
@@ -72,31 +72,24 @@ struct JournalWriter: Sendable {
         size: inout Int
     ) -> Int {
         let fields = parts.fields
-        let (old, shownOld) = (previous?.parts.fields ?? HTTPFields(), previous?.message.value.fields ?? [])
-        let (count, oldCount) = (min(fields.count, Self.maxFieldCount), shownOld.count)
-        var (first, last) = (0, 0)
-        while first < min(count, oldCount), Self.isSame(fields[first], old[first]) { first += 1 }
-        if first == count, count == oldCount {
+        let (old, shownOld) = (previous?.parts.fields ?? [:], previous?.message.value.fields ?? [:])
+        let count = min(fields.count, Self.maxFieldCount)
+        let first = zip(fields.prefix(count), zip(old, shownOld)).prefix { Self.isSame($0, $1.0) }.count
+        if first == count, count == shownOld.count {
             message.fields = shownOld
             return 0
         }
-        while last < min(count, oldCount) - first, Self.isSame(fields[count - 1 - last], old[oldCount - 1 - last]) {
-            last += 1
-        }
         var room = fieldLimit
-        let changed = (first..<(count - last)).map { index in
-            let field = fields[index]
+        let changed = fields[first..<count].map { field in
+            let name = Self.limited(field.name.rawName, to: Self.maxNameLength)
             let value = redaction?.value(of: field, declared: parts.credentialFields) ?? field.value
-            let shown = JournalCall.Field(
-                name: Self.limited(field.name.rawName, to: Self.maxNameLength),
-                value: Self.limited(value, to: max(0, min(Self.maxTextLength, room)))
-            )
-            room -= shown.name.utf8.count + shown.value.utf8.count
-            size += Self.size(of: shown.name) + Self.size(of: shown.value)
-            return shown
+            let shown = Self.limited(value, to: max(0, min(Self.maxTextLength, room)))
+            room -= name.utf8.count + shown.utf8.count
+            size += Self.size(of: name) + Self.size(of: shown)
+            return HTTPField(unchecked: .init(unchecked: name), shown)
         }
-        message.fields = shownOld.prefix(first) + changed + shownOld.suffix(last)
-        size += count * MemoryLayout<JournalCall.Field>.stride
+        message.fields = HTTPFields(Array(shownOld.prefix(first)) + changed)
+        size += count * MemoryLayout<HTTPField>.stride
         return fields.count - count
     }
 

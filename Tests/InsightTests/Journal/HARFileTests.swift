@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.againstHanging) struct HARFileTests {
     private typealias Message = JournalCall.Message
-    private typealias Field = JournalCall.Field
+    private typealias Field = HTTPField
 
     private func log(_ calls: [JournalCall], isRedacted: Bool = true) throws -> [String: Any] {
         let har = try JSONSerialization.jsonObject(with: HARFile(calls: calls, isRedacted: isRedacted).data)

@@ -7,7 +7,7 @@ import Testing
 @Suite(.againstHanging) struct JournalExplainedTests {
     private typealias Step = JournalCall.Step
     private typealias Message = JournalCall.Message
-    private typealias Field = JournalCall.Field
+    private typealias Field = HTTPField
 
     private static let request = Message(method: "GET", url: "https://a.example/")
 
@@ -104,17 +104,5 @@ import Testing
         // A step that outlived this one, and one that began afterwards.
         #expect(own([branch(8, 30), branch(20, 21)]) == .seconds(8))
         #expect(Self.step("hedge", for: nil).ownDuration == nil)
-    }
-
-    @Test func encodingAndDecodingGivesTheSameCall() throws {
-        var step = Self.step(
-            "Wire",
-            for: .seconds(1),
-            response: Message(status: 200, fields: [Field(name: "A", value: "b")])
-        )
-        step.notes = [CallNote("retry", "again", callID: 3)]
-        step.noteIndices = [0]
-        let call = JournalCall(id: 1, startedAt: Date(timeIntervalSince1970: 1), root: step)
-        #expect(try JSONDecoder().decode(JournalCall.self, from: JSONEncoder().encode(call)) == call)
     }
 }

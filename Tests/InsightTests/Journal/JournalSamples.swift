@@ -1,4 +1,5 @@
 import Foundation
+import Interceptors
 
 @testable import InterceptorsInsight
 
@@ -6,7 +7,7 @@ import Foundation
 enum JournalSamples {
     typealias Step = JournalCall.Step
     typealias Message = JournalCall.Message
-    typealias Field = JournalCall.Field
+    typealias Field = HTTPField
 
     static let start = Date(timeIntervalSince1970: 1_790_000_000.123)
 
@@ -62,11 +63,13 @@ enum JournalSamples {
     static func json(_ status: Int, _ text: String, _ fields: [Field] = []) -> Message {
         Message(
             status: status,
-            fields: [
-                Field(name: "Content-Type", value: "application/json; charset=utf-8"),
-                Field(name: "Date", value: "Mon, 21 Sep 2026 14:13:20 GMT"),
-                Field(name: "Server", value: "nginx"),
-            ] + fields,
+            fields: HTTPFields(
+                [
+                    Field(name: "Content-Type", value: "application/json; charset=utf-8"),
+                    Field(name: "Date", value: "Mon, 21 Sep 2026 14:13:20 GMT"),
+                    Field(name: "Server", value: "nginx"),
+                ] + fields
+            ),
             body: .init(size: Int64(text.utf8.count), text: text)
         )
     }
@@ -79,10 +82,9 @@ enum JournalSamples {
             fields: [Field(name: "Accept", value: "application/json")]
         )
         var signed = bare
-        signed.fields += [
-            Field(name: "Accept-Language", value: "en"), Field(name: "TransactionId", value: "7B9F\(id)"),
-            Field(name: "Authorization", value: "Bearer <redacted>"),
-        ]
+        signed.fields.append("Accept-Language", "en")
+        signed.fields.append("TransactionId", "7B9F\(id)")
+        signed.fields.append(.authorization, "Bearer <redacted>")
         let first = attempt(
             signed,
             start: .milliseconds(1),
@@ -100,7 +102,7 @@ enum JournalSamples {
             )
         )
         var identity = signed
-        identity.fields.removeLast()
+        identity.fields.remove(.authorization)
         let runs = [first, second].enumerated().map { index, run in
             var bearer = chain(["bearerAuth"], around: [run], identity, after: .microseconds(40))
             bearer = Step(name: "bearerAuth", start: run.start - .microseconds(50), request: identity).with {
@@ -262,6 +264,10 @@ enum JournalSamples {
     }
 }
 
+extension HTTPField {
+    init(name: String, value: String) { self.init(unchecked: Name(stringLiteral: name), value) }
+}
+
 extension JournalCall.Step {
     func with(_ change: (inout Self) -> Void) -> Self {
         var copy = self
@@ -291,7 +297,7 @@ extension JournalCall.Step {
 extension JournalCall.Message {
     func adding(_ name: String, _ value: String) -> Self {
         var copy = self
-        copy.fields.append(.init(name: name, value: value))
+        copy.fields.append(HTTPField(name: name, value: value))
         return copy
     }
 }

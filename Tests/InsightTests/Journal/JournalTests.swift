@@ -324,8 +324,8 @@ struct JournalFixture {
             }
         ])
         try await fixture.send { $0.headers = ["x-api-version": "1"] }
-        #expect(fixture.journal.calls.first?.root?.request.fields.map(\.name) == ["x-api-version"])
-        #expect(fixture.journal.calls.first?.attempts.first?.request.fields.map(\.name) == ["X-API-Version"])
+        #expect(fixture.journal.calls.first?.root?.request.fields.map(\.name.rawName) == ["x-api-version"])
+        #expect(fixture.journal.calls.first?.attempts.first?.request.fields.map(\.name.rawName) == ["X-API-Version"])
     }
 
     @Test func aStepThatBeginsAfterAnotherHasEndedTakesNoneOfItsTime() {
@@ -335,17 +335,6 @@ struct JournalFixture {
         late.duration = .milliseconds(10)
         step.steps = [late]
         #expect(step.ownDuration == .milliseconds(10))
-    }
-
-    @Test func aDecodedDurationMayHaveAnyValue() throws {
-        let text = """
-            {"id":1,"startedAt":0,"omittedCount":0,"root":{"name":"a","isTransport":false,"start":[9223372036854775807,\
-            18446744073709551615],"duration":[9223372036854775807,18446744073709551615],"notes":[],"noteIndices":[],\
-            "steps":[],"request":{"fields":[],"isCut":false,"body":{"isStream":false,"isCut":false}}}}
-            """
-        let call = try JSONDecoder().decode(JournalCall.self, from: Data(text.utf8))
-        #expect(call.root?.ownDuration ?? .zero > .seconds(1))
-        #expect(call.explained.contains("#1"))
     }
 
     @Test func ownTimeLeavesOutTheStepsBelow() async throws {

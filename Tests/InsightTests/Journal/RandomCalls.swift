@@ -1,4 +1,5 @@
 import Foundation
+import Interceptors
 import InterceptorsTestSupport
 
 @testable import InterceptorsInsight
@@ -22,7 +23,7 @@ struct RandomCalls {
     private mutating func duration() -> Duration {
         switch Int.random(in: 0..<12, using: &random) {
         case 0: .zero
-        case 1: .seconds(Int64.max)
+        case 1: .seconds(1 << 40)
         case 2: .nanoseconds(-5)
         default: .nanoseconds(Int64.random(in: 0..<10_000_000_000, using: &random))
         }
@@ -31,7 +32,7 @@ struct RandomCalls {
     private mutating func message(isRequest: Bool) -> JournalCall.Message {
         let names = ["Content-Type", "cookie", "Set-Cookie", "LOCATION", "X"]
         let fields = (0..<Int.random(in: 0..<6, using: &random)).map { _ in
-            JournalCall.Field(name: random.oneOf(names) + (chance(10) ? text() : ""), value: text())
+            HTTPField(name: random.oneOf(names) + (chance(10) ? text() : ""), value: text())
         }
         let isStream = chance(20)
         let size: Int64? = chance(15) ? nil : Int64.random(in: 0..<1_000_000, using: &random)
@@ -40,7 +41,7 @@ struct RandomCalls {
             method: isRequest ? random.oneOf(["GET", "POST", text()]) : nil,
             url: isRequest ? "https://a.example/\(text())?\(text())" : nil,
             status: isRequest ? nil : Int.random(in: 100...999, using: &random),
-            fields: fields,
+            fields: HTTPFields(fields),
             body: .init(isStream: isStream, size: size, text: content, isCut: chance(10))
         )
     }

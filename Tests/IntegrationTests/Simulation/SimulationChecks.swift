@@ -44,8 +44,7 @@ extension Simulation {
                 world.violate("The journal has no end of call \(call.id):\n\(call.explained)")
                 continue
             }
-            let json = (try? JSONEncoder().encode(call)).map { String(decoding: $0, as: UTF8.self) } ?? ""
-            world.check(printed: "\(call)\n\(call.explained)\n\(json)", of: "The journal")
+            world.check(printed: "\(call)\n\(call.explained)", of: "The journal")
         }
         world.check(printed: String(decoding: journal.har(), as: UTF8.self), of: "The archive")
     }
