@@ -117,8 +117,8 @@ extension HTTPResponse {
     ///
     /// - Throws: ``TransportError`` with ``HTTPErrorCode/trailersNotReceived`` if the content hasn't been read to its end,
     ///   whether it is unread, failed or was discarded; with ``HTTPErrorCode/trailersUnavailable`` if the source of the
-    ///   response doesn't report trailers. `URLSessionTransport` and the entries of a cache never do, and libcurl doesn't over
-    ///   HTTP/2 where the response announces its length.
+    ///   response doesn't report trailers. `URLSessionTransport`, the entries of a cache and the answers of a folder never do, and
+    ///   libcurl doesn't over HTTP/2 where the response announces its length.
     public var trailers: HTTPFields {
         // Untyped: with `throws(TransportError)`, Swift 6.3 crashes on a `do` block whose only errors are these.
         get throws {
