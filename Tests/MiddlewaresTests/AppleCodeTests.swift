@@ -10,9 +10,10 @@ import Testing
     private static let transfers = "Sources/Transfers/Background/"
     private static let images = "Sources/Images/"
 
-    /// The text of a file with one space for each run of white space.
+    /// The text of a file without lines that are comments, and with one space for each run of white space.
     private static func text(of path: String) throws -> String {
         try String(contentsOf: Repository.root.appending(path: path), encoding: .utf8)
+            .split(separator: "\n").filter { !$0.drop(while: \.isWhitespace).hasPrefix("//") }.joined(separator: " ")
             .split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
@@ -74,6 +75,7 @@ import Testing
             let root = Repository.root.appending(path: folder)
             let names = FileManager.default.enumerator(atPath: root.path)?.compactMap { $0 as? String } ?? []
             for name in names where name.hasSuffix(".md") || name.hasSuffix(".swift") {
+                if name.contains(".build/") { continue }
                 let text = try String(contentsOf: root.appending(path: name), encoding: .utf8)
                 for example in text.components(separatedBy: "handleEventsForBackgroundURLSession ").dropFirst() {
                     examples += 1

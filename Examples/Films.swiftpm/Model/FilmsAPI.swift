@@ -1,7 +1,7 @@
 internal import Foundation
 public import Interceptors
 public import InterceptorsInsight
-import InterceptorsTraffic
+internal import InterceptorsTraffic
 
 /// The server's API: one client, which signs in, stores responses, and records each call in a journal.
 public struct FilmsAPI: Sendable {

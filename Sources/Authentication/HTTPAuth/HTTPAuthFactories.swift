@@ -43,7 +43,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// - If the challenged request used up a one-shot body, the call fails with `HTTPErrorCode.bodyNotReplayable`. The
     ///   next call carries the answer in advance.
     /// - If the scheme can't carry the name or the password, the call fails with
-    ///   ``InterceptorsTransport/HTTPErrorCode/invalidCredential``.
+    ///   `HTTPErrorCode.invalidCredential`.
     ///
     /// Copies share their knowledge of servers, so the same value can be part of several chains.
     ///

@@ -20,7 +20,7 @@ extension InterceptorChain {
 }
 
 extension InterceptorChain: CustomStringConvertible {
-    /// The chain as a table: its elements, outermost first, with their roles, and the findings below.
+    /// The chain as a table: its elements, outermost first, with their roles, and in debug builds the findings below.
     ///
     /// ```text
     /// 1  cookies          keepsCookies

@@ -41,7 +41,7 @@ struct LintedChain {
 extension LintedChain {
     /// An interceptor and its position. What its placement says is the element's too.
     ///
-    /// A class, because each copy of a placement is much code, and the rules are part of every app.
+    /// A class, because each copy of a placement is much code.
     @dynamicMemberLookup
     final class Element: Sendable, CustomStringConvertible {
         /// The position, counted from 1.

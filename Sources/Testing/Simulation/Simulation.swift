@@ -18,8 +18,8 @@ internal import Synchronization
 /// discarded. Some calls are cancelled. The servers are slow, hang, redirect to other origins and away from TLS, and respond
 /// with the usual errors. Connections break before, during and after a request, and streams stall or break at any chunk.
 ///
-/// Whatever happens, each of the properties below must hold. If one doesn't, ``run()`` plays the seed again, and throws an error with the
-/// seed, the property, the events that led to it, whether they repeated, and the line that repeats them, such as
+/// Whatever happens, each of the properties below must hold. If one doesn't, ``run()`` plays the seed again, and throws an error
+/// with the seed, the property, the events that led to it, whether they repeated, and the line that repeats them, such as
 /// `Simulation(seeds: 42...42)`.
 ///
 /// ## Properties

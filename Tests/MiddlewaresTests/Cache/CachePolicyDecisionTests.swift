@@ -166,9 +166,15 @@ import Testing
             ["Cache-Control: max-age=60", "Vary: Foo"],
             request: ["foo: 1", "FOO: 2"],
             was: ["Foo: 1,2"],
-            "fresh"
+            "vary-miss"
         ),
-        Row("4.1", ["Cache-Control: max-age=60", "Vary: Foo"], request: ["Foo: 1 ,  2"], was: ["Foo: 1,2"], "fresh"),
+        Row(
+            "4.1",
+            ["Cache-Control: max-age=60", "Vary: Foo"],
+            request: ["Foo: 1 ,  2"],
+            was: ["Foo: 1,2"],
+            "vary-miss"
+        ),
         Row(
             "4.1",
             ["Cache-Control: max-age=60", "Vary: Foo"],

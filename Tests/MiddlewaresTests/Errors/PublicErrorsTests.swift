@@ -4,6 +4,7 @@ import InterceptorsTesting
 import InterceptorsTransfers
 import Testing
 
+@testable import InterceptorsAuthentication
 @testable import InterceptorsMiddlewares
 @testable import InterceptorsTransport
 

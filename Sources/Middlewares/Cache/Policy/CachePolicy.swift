@@ -100,7 +100,6 @@ struct CachePolicy: Sendable {
         guard mode == .reload || mode == .revalidate, !request.headers.contains(.cacheControl) else { return [:] }
         return mode == .reload ? [.cacheControl: "no-cache", .pragma: "no-cache"] : [.cacheControl: "max-age=0"]
     }
-
 }
 
 extension CachePolicy {

@@ -19,9 +19,9 @@ public struct Cookie: Sendable, Hashable, Codable {
     public var isSecure: Bool
     /// Whether the server hides the cookie from scripts. This package stores the attribute and doesn't act on it.
     public var isHTTPOnly: Bool
-    /// The `SameSite` attribute in lower case: `strict`, `lax` or `none` (draft-ietf-httpbis-rfc6265bis §5.6.7). `nil` if the server sent
-    /// none of them. Kept for web views; requests don't depend on it.
-    public var sameSite: String?
+    /// The `SameSite` attribute: `strict`, `lax` or `none` (draft-ietf-httpbis-rfc6265bis §5.6.7); `nil` for any other word, or
+    /// without the attribute. Kept for web views; requests don't depend on it.
+    public internal(set) var sameSite: String?
     /// Whether the server sent the `Partitioned` attribute. Kept for web views; requests don't depend on it.
     public var isPartitioned: Bool
 
@@ -48,7 +48,7 @@ public struct Cookie: Sendable, Hashable, Codable {
         self.expires = expires
         self.isSecure = isSecure
         self.isHTTPOnly = isHTTPOnly
-        self.sameSite = sameSite?.lowercased()
+        self.sameSite = Self.policy(sameSite)
         self.isPartitioned = isPartitioned
     }
 
@@ -75,7 +75,7 @@ public struct Cookie: Sendable, Hashable, Codable {
             isSecure: cookie.isSecure,
             isHTTPOnly: cookie.isHTTPOnly
         )
-        sameSite = cookie.sameSitePolicy?.rawValue.lowercased()
+        sameSite = Self.policy(cookie.sameSitePolicy?.rawValue)
     }
 
     /// The cookie as a cookie of Foundation, such as for a web view; `nil` if Foundation refuses it. On Apple's platforms only.
@@ -93,6 +93,12 @@ public struct Cookie: Sendable, Hashable, Codable {
         return HTTPCookie(properties: properties)
     }
     #endif
+
+    /// A word of `SameSite` in lower case; `nil` for an unknown word.
+    static func policy(_ word: String?) -> String? {
+        let word = word?.lowercased()
+        return ["strict", "lax", "none"].first { $0 == word }
+    }
 
     static func canonical(_ domain: String) -> String {
         let lowercased = domain.lowercased()

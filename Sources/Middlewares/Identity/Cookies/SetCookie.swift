@@ -39,9 +39,7 @@ struct SetCookie: Sendable, Hashable {
         case "path": path = value.utf8.first == UInt8(ascii: "/") ? value : nil
         case "secure": cookie.isSecure = true
         case "httponly": cookie.isHTTPOnly = true
-        case "samesite":
-            let policy = value.lowercased()
-            cookie.sameSite = ["strict", "lax", "none"].contains(policy) ? policy : nil
+        case "samesite": cookie.sameSite = Cookie.policy(value)
         case "partitioned": cookie.isPartitioned = true
         default: break
         }

@@ -4,6 +4,7 @@ import InterceptorsTesting
 import InterceptorsTraffic
 import Testing
 
+@testable import InterceptorsAuthentication
 @testable import InterceptorsMiddlewares
 
 /// A retry must not send an order again that the server may have acted on, whatever the error says.
