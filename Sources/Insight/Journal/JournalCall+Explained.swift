@@ -139,7 +139,8 @@ private struct JournalText {
     }
 
     private mutating func addFields(_ fields: HTTPFields, after previous: HTTPFields, _ arrow: String) {
-        for change in fields.difference(from: previous) {
+        let difference = fields.difference(from: previous) { $0 == $1 && $0.name.rawName == $1.name.rawName }
+        for change in difference {
             switch change {
             case .insert(_, let field, _):
                 add("\(arrow) + \(PrintableText.line(field.name.rawName)): \(Self.shown(field.value))")

@@ -15,8 +15,8 @@ final class JournalVisit: Sendable {
 
     private enum Outcome {
         case response(JournalHead)
-        /// The error as the journal keeps it.
-        case failure(String)
+        /// The text of the error, to recognize the error by, and its text as the journal keeps it.
+        case failure(raw: String, shown: String)
 
         var keepsBytes: Bool { if case .response(let head) = self { head.parts.body.keepsBytes } else { false } }
     }
@@ -83,15 +83,16 @@ final class JournalVisit: Sendable {
     }
 
     func end(_ error: any Error) {
-        let text = journal.writer.text(of: error)
-        // Most steps pass an error on, and share its text.
+        let raw = JournalWriter.rawText(of: error)
+        // Most steps pass an error on: its text is redacted once, and shared.
         var shared: String?
-        for case (let step, .failure(let other)) in finish().outcomes
-        where step.part == location.part && other == text {
-            shared = other
+        for case (let step, .failure(let other, let shown)) in finish().outcomes
+        where step.part == location.part && other == raw {
+            shared = shown
         }
-        journal.end(self, with: .failure(shared ?? text), isShared: shared != nil)
-        parent?.add(.failure(shared ?? text), of: location)
+        let shown = shared ?? journal.writer.text(of: error)
+        journal.end(self, with: .failure(shown), isShared: shared != nil)
+        parent?.add(.failure(raw: raw, shown: shown), of: location)
     }
 
     // MARK: Outcomes of the inner steps

@@ -124,6 +124,11 @@ struct JournalWriter: Sendable {
         return message.isEmpty ? name : "\(name): \(message)"
     }
 
+    /// The type, the code and the message of an error, not redacted.
+    static func rawText(of error: any Error) -> String {
+        "\(Swift.type(of: error)).\((error as? any HTTPError)?.code.rawValue ?? ""): \(message(of: error))"
+    }
+
     /// An error's message, not yet redacted.
     static func message(of error: any Error) -> String {
         (error as? any HTTPError)?.message ?? ErrorText.description(of: error)

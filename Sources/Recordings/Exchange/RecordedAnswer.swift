@@ -73,7 +73,7 @@ struct TimeShift {
             let name = part.prefix { $0 != "=" }
             guard index > 0, name.count < part.count,
                 name.trimmingCharacters(in: .whitespaces).lowercased() == "expires",
-                // It has more forms than in other fields.
+                // Dates in cookies have more forms than in other fields.
                 let date = CookieDate.parse(String(part.dropFirst(name.count + 1)))
             else { return String(part) }
             return name + "=" + HTTPDate.format(CivilTime.seconds(date) + seconds)

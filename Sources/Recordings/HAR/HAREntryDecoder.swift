@@ -7,6 +7,9 @@ internal import InterceptorsTransport
 struct HAREntryDecoder {
     /// Whether this package wrote the archive, so that nothing needs correction.
     let isOwn: Bool
+    /// Playwright can keep a content in a file beside the archive.
+    private static let isElsewhere =
+        "The content is in a file beside the HTTP Archive. Record with Playwright's `content: 'embed'`."
 
     /// The exchange of an entry; `nil` if it isn't an HTTP exchange.
     func exchange(_ entry: JSONMember) throws -> RecordedExchange? {
@@ -82,9 +85,8 @@ struct HAREntryDecoder {
         guard let postData = request.optional("postData") else {
             return try request.optional("bodySize")?.integer() ?? 0 > 0 ? (nil, absent) : (Data(), nil)
         }
-        // Playwright can keep a content in a file beside the archive.
-        let isElsewhere = postData.optional("_file") != nil
-        if isElsewhere || postData.optional("comment")?.value.string == HARParts.cutContent { return (nil, absent) }
+        if postData.optional("_file") != nil { return (nil, Self.isElsewhere) }
+        if postData.optional("comment")?.value.string == HARParts.cutContent { return (nil, absent) }
         let text = try postData.content(encoding: postData.optional("_encoding") == nil ? "encoding" : "_encoding")
         let parameters = try postData.optional("params")?.elements() ?? []
         if let text, !text.isEmpty || parameters.isEmpty { return (text, nil) }
@@ -186,6 +188,7 @@ struct HAREntryDecoder {
 
     private func omission(_ content: JSONMember, _ bytes: Data?, hasContent: Bool) throws -> String? {
         if let omitted = content.optional("_omitted") { return try omitted.string() }
+        if hasContent, content.optional("_file") != nil { return Self.isElsewhere }
         let isCut = content.optional("comment")?.value.string == HARParts.cutContent
         let isAbsent = try bytes == nil && hasContent && content.optional("size")?.integer() ?? 0 != 0
         return isCut || isAbsent ? "The HTTP Archive doesn't hold this content." : nil

@@ -115,6 +115,8 @@ extension HTTPResponse {
     /// The fields come from the server, like ``headers``, but they arrive after those were acted on. They are kept apart
     /// for that reason, and ``HTTPTrailers`` names the fields that are removed.
     ///
+    /// No transport adds `TE: trailers`, without which some servers send none (RFC 9110 §10.1.4).
+    ///
     /// - Throws: ``TransportError`` with ``HTTPErrorCode/trailersNotReceived`` if the content hasn't been read to its end,
     ///   whether it is unread, failed or was discarded; with ``HTTPErrorCode/trailersUnavailable`` if the source of the
     ///   response doesn't report trailers. `URLSessionTransport`, the entries of a cache and the answers of a folder never do, and

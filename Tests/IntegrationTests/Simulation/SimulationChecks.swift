@@ -44,9 +44,15 @@ extension Simulation {
                 world.violate("The journal has no end of call \(call.id):\n\(call.explained)")
                 continue
             }
-            world.check(printed: "\(call)\n\(call.explained)", of: "The journal")
+            world.check(printed: "\(call)\n\(call.explained)\n\(Self.values(root))", of: "The journal")
         }
         world.check(printed: String(decoding: journal.har(), as: UTF8.self), of: "The archive")
+    }
+
+    // Printing a field would redact its value.
+    private static func values(_ step: JournalCall.Step) -> [String] {
+        let fields = [step.request.fields] + (step.response.map { [$0.fields] } ?? [])
+        return fields.flatMap { $0.map(\.value) } + step.steps.flatMap(values)
     }
 
     private static func hasEnded(_ step: JournalCall.Step) -> Bool {

@@ -252,7 +252,7 @@ import Testing
         await #expect(throws: TransportError.self) { try await task.value }
         #expect(notes(of: "timeout") == ["deadline", "timedOut"])
         #expect(journal.calls[0].attempts[0].error == JournalCall.cancelled)
-        #expect(journal.calls[0].root?.error?.hasPrefix("TransportError.timedOut") == true)
+        #expect(journal.calls[0].root?.error?.hasPrefix("TransportError.timedOut: ") == true)
     }
 
     @Test func anEnvelopeAndAWithheldToken() async throws {

@@ -46,11 +46,13 @@ import Testing
         for call in journal.calls {
             var dumped = ""
             dump(call, to: &dumped)
-            for text in ["\(call)", String(reflecting: call), call.explained, dumped, "\(journal)"] {
+            let stored = try #require(call.root).storedTexts
+            for text in ["\(call)", String(reflecting: call), call.explained, dumped, "\(journal)"] + stored {
                 #expect(!text.contains(secret), "\(call.explained)")
             }
         }
         #expect(!String(decoding: journal.har(), as: UTF8.self).contains(secret))
+        #expect(!String(decoding: journal.page(), as: UTF8.self).contains(secret))
     }
 
     @Test func errorsShowNoSecret() async throws {
@@ -91,5 +93,16 @@ import Testing
         request.headers["X-Frob"] = Self.secret
         _ = try await chain.send(request)
         #expect(!"\(journal.calls)".contains(Self.secret))
+    }
+}
+
+extension JournalCall.Step {
+    /// The texts of the step and those inside it as they are stored. Printing a field would redact its value.
+    fileprivate var storedTexts: [String] {
+        let messages = [request] + (response.map { [$0] } ?? [])
+        let texts = messages.flatMap { message in
+            [message.url, message.body.text].compactMap(\.self) + message.fields.map(\.value)
+        }
+        return texts + [error ?? ""] + notes.map(\.text) + steps.flatMap(\.storedTexts)
     }
 }

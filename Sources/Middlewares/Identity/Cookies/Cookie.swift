@@ -19,8 +19,8 @@ public struct Cookie: Sendable, Hashable, Codable {
     public var isSecure: Bool
     /// Whether the server hides the cookie from scripts. This package stores the attribute and doesn't act on it.
     public var isHTTPOnly: Bool
-    /// The `SameSite` attribute: `strict`, `lax` or `none` (draft-ietf-httpbis-rfc6265bis §5.6.7); `nil` for any other word, or
-    /// without the attribute. Kept for web views; requests don't depend on it.
+    /// The `SameSite` attribute: `strict`, `lax` or `none` (draft-ietf-httpbis-rfc6265bis §5.6.7); `nil` if the cookie was set or
+    /// made with another word, or without the attribute. Kept for web views; requests don't depend on it.
     public internal(set) var sameSite: String?
     /// Whether the server sent the `Partitioned` attribute. Kept for web views; requests don't depend on it.
     public var isPartitioned: Bool
