@@ -60,8 +60,9 @@ public protocol CacheStore: Sendable {
 
     /// Returns all entries of a key, one for each variant that `Vary` tells apart, and the key's generation.
     ///
-    /// The generation is a number that the store changes whenever the key is invalidated or the store is cleared. Only equality
-    /// counts: a response is stored only if the generation is still the one that its request found.
+    /// The generation is a number that the store changes whenever the key is invalidated or the store is cleared. The store reads
+    /// the generation no later than the entries. Only equality counts: a response is stored only if the generation is still the one
+    /// that its request found.
     func snapshot(of key: CacheKey) async throws -> (entries: [CacheEntry], generation: UInt64)
 
     /// Begins to store a response.
