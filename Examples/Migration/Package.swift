@@ -41,8 +41,7 @@ let package = Package(
             name: "MigrationTests",
             dependencies: [
                 "Models", "BeforeURLSession", "AfterURLSession", "BeforeAlamofire", "AfterAlamofire", "BeforeMoya",
-                "AfterMoya", "BeforeInHouse", "AfterInHouse", middlewares,
-                authentication,
+                "AfterMoya", "BeforeInHouse", "AfterInHouse", middlewares, authentication,
                 .product(name: "InterceptorsTesting", package: "Interceptors"),
             ],
             // With a stand-in, the sides before aren't run.

@@ -27,8 +27,9 @@ public struct TransferError: HTTPError {
     public var underlying: (any Error)? { nil }
     /// Details about the failed call, such as its attempts.
     public var context = HTTPContext()
-    /// Whether nothing was sent, because the transfer was refused first: with the codes `downloadInProgress`, `uploadTargetChanged`,
-    /// `answeredByChain`, `identifierInUse`, `folderInUse` and `unsupported`, and `uploadContentChanged` before the first request.
+    /// Whether nothing was sent, because the transfer was refused first: with the codes `downloadInProgress`,
+    /// `uploadTargetChanged`, `answeredByChain`, `identifierInUse`, `folderInUse` and `unsupported`, and with
+    /// `uploadContentChanged` before the first request.
     public let sentNothing: Bool
 
     /// Creates an error about a transfer.

@@ -126,8 +126,8 @@ extension TransportError {
     /// Whether the code proves that nothing was sent, a limit or the deadline of the call passed while the request waited to be
     /// sent, the request could not be signed, or `CurlTransport` failed before it had a connection.
     ///
-    /// The codes that prove it are `sharedResponse`, `offline`, `cannotFindHost`, `cannotConnect`, `invalidRequest`, `unsupportedURL`
-    /// and `sendingForbidden`.
+    /// The codes that prove it are `sharedResponse`, `offline`, `cannotFindHost`, `cannotConnect`, `invalidRequest`,
+    /// `unsupportedURL` and `sendingForbidden`.
     ///
     /// The code ``HTTPErrorCode/tlsFailed`` alone proves nothing, because a server may reject a client certificate after it received
     /// the request.

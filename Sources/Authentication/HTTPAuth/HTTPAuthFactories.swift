@@ -37,7 +37,8 @@ extension Interceptor where Self == AnyInterceptor {
     ///   the request.
     /// - Names and passwords are sent as UTF-8, and only to their origins. A request that already has an `Authorization` field
     ///   keeps that field. To send a request without credentials, set its `context.authorization`.
-    /// - With `.notRenewed`, a 401 to a request with credentials goes to the caller. The closure isn't called again, and the credential stays in use. A first challenge and a stale nonce are still answered.
+    /// - With `.notRenewed`, a 401 to a request with credentials goes to the caller. The closure isn't called again, and the
+    ///   credential stays in use. A first challenge and a stale nonce are still answered.
     /// - If the challenged request used up a one-shot body, the call fails with `HTTPErrorCode.bodyNotReplayable`. The
     ///   next call carries the answer in advance.
     /// - If the scheme can't carry the name or the password, the call fails with `HTTPErrorCode.invalidCredential`.

@@ -35,8 +35,8 @@ public struct JournalCall: Sendable, Hashable, Identifiable {
         /// The response as it left this step, with the step's status; `nil` while the step runs, or if it threw.
         public var response: Message?
         /// The error that left this step, in redacted form: its type, the code of an `HTTPError`, and its message, such as
-        /// `TransportError.timedOut: The server took too long.`, or ``JournalCall/cancelled``. `nil` if the step returned a response, or
-        /// still runs.
+        /// `TransportError.timedOut: The server took too long.`, or ``JournalCall/cancelled``. `nil` if the step returned a
+        /// response, or still runs.
         public var error: String?
         /// The durations of the exchange's steps, if the transport measured them. Only on a transport's step.
         public var timings: TransferTimings?

@@ -171,8 +171,8 @@ extension AuthenticationError {
 }
 
 extension AuthenticationError {
-    /// Whether the code proves that nothing was sent: `unknownOrigin`, `wrongOrder` or `unknownAccount`. After a sign-out or with an
-    /// invalid new token, an earlier attempt may have been sent and rejected.
+    /// Whether the code proves that nothing was sent: `unknownOrigin`, `wrongOrder` or `unknownAccount`. After a sign-out or
+    /// with an invalid new token, an earlier attempt may have been sent and rejected.
     public var sentNothing: Bool { [.unknownOrigin, .wrongOrder, .unknownAccount].contains(code) }
 
     /// A short English sentence for people.

@@ -8,7 +8,8 @@ public struct CachedResponse: Sendable, Hashable {
     public var status: HTTPResponse.Status { didSet { parsed = nil } }
     /// The fields to store: without hop-by-hop fields and `Age`, and always with a `Date`.
     public var headers: HTTPFields { didSet { parsed = nil } }
-    /// The request fields that `Vary` names, one line each (RFC 9111 §4.1). A field with a sensitive name has a digest as its value (``CacheStore/digestKey()``).
+    /// The request fields that `Vary` names, one line each (RFC 9111 §4.1). A field with a sensitive name has a digest
+    /// as its value (``CacheStore/digestKey()``).
     public var selectingFields: HTTPFields
     /// The age of the response when it arrived, in seconds (`corrected_initial_age`, RFC 9111 §4.2.3).
     public var initialAge: Int64
