@@ -18,37 +18,9 @@ internal import Synchronization
 /// discarded. Some calls are cancelled. The servers are slow, hang, redirect to other origins and away from TLS, and respond
 /// with the usual errors. Connections break before, during and after a request, and streams stall or break at any chunk.
 ///
-/// Whatever happens, each of the properties below must hold. If one doesn't, ``run()`` plays the seed again, and throws an error
-/// with the seed, the property, the events that led to it, whether they repeated, and the line that repeats them, such as
+/// Whatever happens, each ``Property`` must hold. If one doesn't, ``run()`` plays the seed again, and throws an error with the
+/// seed, the property, the events that led to it, whether they repeated, and the line that repeats them, such as
 /// `Simulation(seeds: 42...42)`.
-///
-/// ## Properties
-/// | name | what must hold |
-/// | --- | --- |
-/// | `everyCallEnds` | Each call ends, with a response or an error. |
-/// | `timeEnds` | When the calls have ended, no work goes on without end. |
-/// | `noThreadIsBlocked` | No job blocks its thread. |
-/// | `cancellationEndsACall` | A cancelled call ends at once, is not sent again, and if it fails, throws `CancellationError`. |
-/// | `aDeadlineEndsACall` | A call has its response, or its error, by its deadline (``World/giveDeadlines(_:)``). |
-/// | `nothingStaysOpen` | At the end no exchange goes on, and each stream was read to its end or discarded. |
-/// | `theChainIsReleased` | At the end nothing holds the client's transport any more, such as a task that waits for ever. |
-/// | `contentComesWhole` | A server and a caller receive the whole content that was sent, or an error. |
-/// | `aOneShotBodyIsSentOnce` | A one-shot body is never sent again. |
-/// | `aPostIsActedOnOnce` | A POST on which a server may have acted is sent again only with the same idempotency key. |
-/// | `accountsStayApart` | No call gets a response for another account, or is sent with another account's credential. |
-/// | `responsesBelongToTheirCalls` | Each call gets the response to its method and URL, or to those of its redirects. |
-/// | `seedsShareNoState` | No credential and no response of one seed occurs in another seed. |
-/// | `secretsStayAtTheirOrigin` | A credential is sent to its own origin only. |
-/// | `secretsAreNotPrinted` | No error shows a credential. |
-/// | `aBufferedResponseStaysBuffered` | A buffered response has its content in memory. |
-///
-/// Pass the names of properties that the chain doesn't promise as exceptions. A chain that changes content, such as one that
-/// unwraps an envelope, can't promise `contentComesWhole`. A chain that declares its POSTs repeatable, for example by
-/// `isIdempotent`, can't promise `aPostIsActedOnOnce`.
-///
-/// If the chain follows sign-ins (``World/onSignIn(_:)``), the account of a call is any that was signed in when the call began or
-/// while it ran. Query items that the chain adds don't count. The chain may also move a request to another server or below
-/// another base path.
 ///
 /// ## Accounts
 /// By default each call brings the credential of its account, in the field `Authorization`. If the chain adds the
@@ -80,7 +52,7 @@ public struct Simulation: Sendable {
     public typealias Factory = @Sendable (_ world: World) async throws -> Client
 
     private let seeds: ClosedRange<Int>
-    private let exceptions: Set<String>
+    private let exceptions: Set<Property>
     private let content: HTTPBody?
     private let make: Factory
 
@@ -88,7 +60,7 @@ public struct Simulation: Sendable {
     ///
     /// - Parameters:
     ///   - seeds: the seeds to play, by default a thousand.
-    ///   - exceptions: properties that the chain doesn't promise, such as `aPostIsActedOnOnce` of a chain that repeats
+    ///   - exceptions: properties that the chain doesn't promise, such as ``Property/aPostIsActedOnOnce`` of a chain that repeats
     ///     a POST on purpose.
     ///   - content: the content of all responses, as `application/json`, up to 16 MiB. By default each response has another
     ///     small object as its content, so that a response with another's content is found. Choose the content only if the chain
@@ -96,7 +68,7 @@ public struct Simulation: Sendable {
     ///   - make: makes the client, once for each seed, and again for a seed that fails.
     public init(
         seeds: ClosedRange<Int> = 1...1_000,
-        except exceptions: Set<String> = [],
+        except exceptions: Set<Property> = [],
         answering content: HTTPBody? = nil,
         _ make: @escaping Factory
     ) {
@@ -164,10 +136,59 @@ public struct Simulation: Sendable {
 }
 
 extension Simulation {
+    /// Something that must hold in each simulation.
+    public struct Property: OpenSet {
+        /// The name of the property, such as `everyCallEnds`.
+        public let rawValue: String
+        /// Creates a property from its name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// Each call ends, with a response or an error.
+        public static let everyCallEnds = Self(rawValue: "everyCallEnds")
+        /// When the calls have ended, no work goes on without end.
+        public static let timeEnds = Self(rawValue: "timeEnds")
+        /// No job blocks its thread.
+        public static let noThreadIsBlocked = Self(rawValue: "noThreadIsBlocked")
+        /// A cancelled call ends at once, is not sent again, and if it fails, throws `CancellationError`.
+        public static let cancellationEndsACall = Self(rawValue: "cancellationEndsACall")
+        /// A call has its response, or its error, by its deadline (``World/giveDeadlines(_:)``).
+        public static let aDeadlineEndsACall = Self(rawValue: "aDeadlineEndsACall")
+        /// At the end no exchange goes on, and each response's stream was read to its end or discarded.
+        public static let nothingStaysOpen = Self(rawValue: "nothingStaysOpen")
+        /// At the end nothing holds the client's transport any more, such as a task that waits for ever.
+        public static let theChainIsReleased = Self(rawValue: "theChainIsReleased")
+        /// A server receives the whole content of a call, and a caller the whole content that the server sent, or an error.
+        ///
+        /// Except this property if the chain changes content, such as a chain that unwraps an envelope.
+        public static let contentComesWhole = Self(rawValue: "contentComesWhole")
+        /// A one-shot body is never sent again.
+        public static let aOneShotBodyIsSentOnce = Self(rawValue: "aOneShotBodyIsSentOnce")
+        /// A POST is sent again after a server may have acted on it only if both requests have the same idempotency key.
+        ///
+        /// Except this property if the chain declares that its POSTs may be repeated, for example by `isIdempotent`.
+        public static let aPostIsActedOnOnce = Self(rawValue: "aPostIsActedOnOnce")
+        /// No call gets a response that was made for another account, or is sent with another account's credential.
+        ///
+        /// If the chain follows sign-ins (``World/onSignIn(_:)``), the account of a call is any that was signed in when the call
+        /// began or while it ran.
+        public static let accountsStayApart = Self(rawValue: "accountsStayApart")
+        /// Each call gets the response to its method and URL, or to those that its redirects led to. Query items that the chain
+        /// adds don't count. The chain may also move a request to another server or below another base path.
+        public static let responsesBelongToTheirCalls = Self(rawValue: "responsesBelongToTheirCalls")
+        /// No credential and no response of one seed occurs in another seed.
+        public static let seedsShareNoState = Self(rawValue: "seedsShareNoState")
+        /// A credential is sent to its own origin only.
+        public static let secretsStayAtTheirOrigin = Self(rawValue: "secretsStayAtTheirOrigin")
+        /// No error shows a credential.
+        public static let secretsAreNotPrinted = Self(rawValue: "secretsAreNotPrinted")
+        /// A buffered response has its content in memory.
+        public static let aBufferedResponseStaysBuffered = Self(rawValue: "aBufferedResponseStaysBuffered")
+    }
+
     /// A seed that broke a property.
     struct Failure: Error, CustomStringConvertible {
         let seed: Int
-        let property: String
+        let property: Property
         /// The calls' behavior, as a sentence.
         let observed: String
         let trace: [String]

@@ -30,22 +30,22 @@ extension Simulation.World {
         checkSeed(ofTokensIn: text, at: "A request")
         if !sent.isEmpty, Origin(request.url) != origin {
             let place = Origin(request.url)?.description ?? "no origin"
-            violate("secretsStayAtTheirOrigin", "The credential of \(Self.names(sent)) was sent to \(place).")
+            violate(.secretsStayAtTheirOrigin, "The credential of \(Self.names(sent)) was sent to \(place).")
         }
         guard let call else { return number }
         if !request.body.isReadable {
-            violate("aOneShotBodyIsSentOnce", "The one-shot body of \(call) was sent again.")
+            violate(.aOneShotBodyIsSentOnce, "The one-shot body of \(call) was sent again.")
         }
         if followsSignIns ? call.began != nil : call.account != nil {
             let permitted = accounts(of: call, since: call.began ?? .zero)
             if let other = sent.subtracting(permitted).min() {
                 let caller = Self.names(permitted)
-                violate("accountsStayApart", "\(call), of \(caller), was sent with the credential of \(other).")
+                violate(.accountsStayApart, "\(call), of \(caller), was sent with the credential of \(other).")
             }
         }
         // Another call may share the exchange, and go on.
         if wasSent, call.cancelledAt != nil, Task.isCancelled {
-            violate("cancellationEndsACall", "\(call) was cancelled, and sent again after that.")
+            violate(.cancellationEndsACall, "\(call) was cancelled, and sent again after that.")
         }
         return number
     }
@@ -64,7 +64,7 @@ extension Simulation.World {
         }
         guard isRepeated else { return }
         let way = key == nil ? "without an idempotency key" : "with another idempotency key"
-        violate("aPostIsActedOnOnce", "\(call) was sent again \(way) after a server may have acted on it.")
+        violate(.aPostIsActedOnOnce, "\(call) was sent again \(way) after a server may have acted on it.")
     }
 
     /// Checks the content of a request that a server has received.
@@ -80,7 +80,7 @@ extension Simulation.World {
             leads(call, to: exchange, as: accounts(of: call, since: call.began ?? .zero))
         else { return }
         violate(
-            "contentComesWhole",
+            .contentComesWhole,
             "A server received \(content.count) bytes from \(call) that aren't its content of \(call.content.count) bytes."
         )
     }
@@ -107,11 +107,11 @@ extension Simulation.World {
         change(id) { $0?.endedAt = now }
         guard let error, let call = state.withLock({ $0.calls[id] }) else { return }
         if call.cancelledAt != nil, !(error is CancellationError) {
-            violate("cancellationEndsACall", "\(call) was cancelled, and failed with \(name ?? "").")
+            violate(.cancellationEndsACall, "\(call) was cancelled, and failed with \(name ?? "").")
         }
         let owners = accounts(in: "\(error) \(String(reflecting: error)) \(error.localizedDescription)")
         if let owner = owners.min() {
-            violate("secretsAreNotPrinted", "The \(type(of: error)) of \(call) shows the credential of \(owner).")
+            violate(.secretsAreNotPrinted, "The error of \(call) shows the credential of \(owner): \(type(of: error)).")
         }
     }
 
@@ -120,7 +120,7 @@ extension Simulation.World {
         note("response #\(call.id) \(response.status.code)")
         if response.status.kind == .successful { state.withLock { $0.successes += 1 } }
         if call.mode == .buffered, response.body.data == nil {
-            violate("aBufferedResponseStaysBuffered", "\(call) asked for a response in memory, and got a stream.")
+            violate(.aBufferedResponseStaysBuffered, "\(call) asked for a response in memory, and got a stream.")
         }
         guard let name = response.headers[Self.exchangeField],
             let exchange = exchange(named: name, for: call)
@@ -133,11 +133,11 @@ extension Simulation.World {
         let permitted = accounts(of: call, since: start)
         for account in exchange.accounts.sorted() where !permitted.contains(account) {
             let caller = Self.names(permitted)
-            violate("accountsStayApart", "\(call), of \(caller), got a response that was made for \(account).")
+            violate(.accountsStayApart, "\(call), of \(caller), got a response that was made for \(account).")
         }
         if !leads(call, to: exchange, as: permitted) {
             let target = "\(exchange.method) \(exchange.url.absoluteString)"
-            violate("responsesBelongToTheirCalls", "\(call) got the response to \(target).")
+            violate(.responsesBelongToTheirCalls, "\(call) got the response to \(target).")
         }
     }
 
@@ -166,7 +166,7 @@ extension Simulation.World {
             }
             if isBeginning {
                 violate(
-                    "contentComesWhole",
+                    .contentComesWhole,
                     "\(call) got the first \(content.count) bytes of a response as if they were all."
                 )
             }
@@ -178,7 +178,7 @@ extension Simulation.World {
             expected.starts(with: content)
             ? "\(call) got \(content.count) of \(expected.count) bytes, and no error."
             : "\(call) got content that its server hadn't sent with the response."
-        violate("contentComesWhole", text)
+        violate(.contentComesWhole, text)
     }
 }
 
@@ -189,20 +189,20 @@ extension Simulation.World {
         for call in calls {
             if let cancelled = call.cancelledAt, call.endedAt.map({ $0 > cancelled }) ?? true {
                 let end = call.endedAt.map { "ended at \($0)" } ?? "never ended"
-                violate("cancellationEndsACall", "\(call) was cancelled at \(cancelled), and \(end).")
+                violate(.cancellationEndsACall, "\(call) was cancelled at \(cancelled), and \(end).")
             }
             if let began = call.began, let limit = call.deadline,
                 call.answeredAt.map({ $0 - began > limit }) ?? true
             {
                 let end = call.answeredAt.map { "took \($0 - began)" } ?? "never ended"
-                violate("aDeadlineEndsACall", "\(call) had a deadline after \(limit), and \(end).")
+                violate(.aDeadlineEndsACall, "\(call) had a deadline after \(limit), and \(end).")
             }
         }
         let waiting = waitingCalls
         guard !waiting.isEmpty else { return }
         let names = waiting.map(\.description).joined(separator: ", ")
         violate(
-            "everyCallEnds",
+            .everyCallEnds,
             """
             \(waiting.count) of \(calls.count) calls wait for ever: \(names). \
             If an interceptor sleeps on a clock of the system, pass it world.time.
@@ -212,13 +212,13 @@ extension Simulation.World {
 
     func checkRest() {
         let (running, bodies) = state.withLock { ($0.running, $0.streams.count { !$0.isClosed }) }
-        if running > 0 { violate("nothingStaysOpen", "\(running) exchanges never ended.") }
-        if bodies > 0 { violate("nothingStaysOpen", "\(bodies) streams were neither read to their end nor discarded.") }
+        if running > 0 { violate(.nothingStaysOpen, "\(running) exchanges never ended.") }
+        if bodies > 0 { violate(.nothingStaysOpen, "\(bodies) streams were neither read to their end nor discarded.") }
     }
 
     func checkRelease() {
         guard waitingCalls.isEmpty, state.withLock({ $0.networks.contains { $0() } }) else { return }
-        violate("theChainIsReleased", "Something still holds the client's transport when all has ended.")
+        violate(.theChainIsReleased, "Something still holds the client's transport when all has ended.")
     }
 }
 
@@ -300,7 +300,7 @@ extension Simulation.World {
         let numbers = name.split(separator: "/").compactMap { Int($0) }
         guard numbers.count == 2 else { return nil }
         guard numbers[0] == seed else {
-            violate("seedsShareNoState", "\(call) got a response of seed \(numbers[0]). State is shared between seeds.")
+            violate(.seedsShareNoState, "\(call) got a response of seed \(numbers[0]). State is shared between seeds.")
             return nil
         }
         return state.withLock { $0.exchanges.first { $0.number == numbers[1] } }

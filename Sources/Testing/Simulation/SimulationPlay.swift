@@ -5,7 +5,7 @@ internal import Synchronization
 /// Plays one seed.
 struct SimulationPlay {
     let world: Simulation.World
-    let exceptions: Set<String>
+    let exceptions: Set<Simulation.Property>
     let patience: RulePatience
     /// Whether to wait for other threads before the time moves, even if none has taken part yet.
     var waitsForThreads = false
@@ -31,7 +31,7 @@ struct SimulationPlay {
                 try await Self.play(world, stage, make)
             }
             failure = self.failure(queue.value)
-        } catch let error as Simulation.Failure where error.property != "noThreadIsBlocked" {
+        } catch let error as Simulation.Failure where error.property != .noThreadIsBlocked {
             failure = error
         } catch RuleStandstill.stuck, RuleStandstill.endless {
             // The properties that are broken are exceptions.
@@ -42,7 +42,7 @@ struct SimulationPlay {
     /// The failure by the first broken property that isn't an exception. A blocked thread is never an exception.
     private func failure(_ queue: JobQueue?, isBlocked: Bool = false) -> Simulation.Failure? {
         let first = world.state.withLock(\.violations).first {
-            isBlocked ? $0.property == "noThreadIsBlocked" : !exceptions.contains($0.property)
+            isBlocked ? $0.property == .noThreadIsBlocked : !exceptions.contains($0.property)
         }
         return first.map { violation in
             Simulation.Failure(
@@ -60,17 +60,17 @@ struct SimulationPlay {
         let hasCalls = world.state.withLock { !$0.calls.isEmpty }
         switch standstill {
         case .blockedThread:
-            world.violate("noThreadIsBlocked", "A job blocks its thread, so that no other task can go on.")
+            world.violate(.noThreadIsBlocked, "A job blocks its thread, so that no other task can go on.")
         case .endless:
             world.violate(
-                hasCalls && world.waitingCalls.isEmpty ? "timeEnds" : "everyCallEnds",
+                hasCalls && world.waitingCalls.isEmpty ? .timeEnds : .everyCallEnds,
                 """
                 Jobs or sleeps follow each other without end, or the seed takes longer than \(patience.wholeCheck) in \
                 real time.
                 """
             )
             world.checkCalls()
-        case .stuck where !hasCalls: world.violate("everyCallEnds", "The closure that makes the client never ends.")
+        case .stuck where !hasCalls: world.violate(.everyCallEnds, "The closure that makes the client never ends.")
         case .stuck:
             world.checkCalls()
             world.checkRest()

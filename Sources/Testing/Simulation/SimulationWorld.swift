@@ -5,11 +5,13 @@ internal import Synchronization
 extension Simulation {
     /// The surroundings of the client in one seed of a simulation: its network, its time, and its accounts.
     public final class World: Sendable {
+        typealias Property = Simulation.Property
+
         /// The records that show broken properties.
         struct State {
             var trace: [String] = []
             var omitted = 0
-            var violations: [(property: String, text: String)] = []
+            var violations: [(property: Property, text: String)] = []
             var calls: [Int: SimulatedCall] = [:]
             var exchanges: [SimulatedExchange] = []
             /// The number of calls that got a 2xx response.
@@ -121,7 +123,7 @@ extension Simulation.World {
         }
     }
 
-    func violate(_ property: String, _ text: String) {
+    func violate(_ property: Property, _ text: String) {
         note("BROKEN: \(property): \(text)")
         state.withLock { $0.violations.append((property, text)) }
     }
@@ -243,7 +245,7 @@ extension Simulation.World {
         guard text.contains("secret-") else { return }
         for part in text.components(separatedBy: "-of-").dropFirst() {
             guard let other = Int(part.components(separatedBy: "-end")[0]), other != seed else { continue }
-            violate("seedsShareNoState", "\(place) has a credential of seed \(other). State is shared between seeds.")
+            violate(.seedsShareNoState, "\(place) has a credential of seed \(other). State is shared between seeds.")
         }
     }
 }

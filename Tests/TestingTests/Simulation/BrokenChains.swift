@@ -8,18 +8,18 @@ import Testing
 
 /// A chain that breaks a property of a simulation.
 struct BrokenChain: Sendable, CustomTestStringConvertible {
-    let property: String
+    let property: Simulation.Property
     let testDescription: String
     let make: Simulation.Factory
 
-    private init(_ property: String, _ name: String, in make: @escaping Simulation.Factory) {
+    private init(_ property: Simulation.Property, _ name: String, in make: @escaping Simulation.Factory) {
         self.property = property
         testDescription = "\(property): \(name)"
         self.make = make
     }
 
     private init(
-        _ property: String,
+        _ property: Simulation.Property,
         _ name: String,
         _ body: @escaping @Sendable (inout HTTPRequest, Next) async throws -> HTTPResponse
     ) {
@@ -32,34 +32,34 @@ struct BrokenChain: Sendable, CustomTestStringConvertible {
 /// A call, a task or a body that doesn't end.
 extension BrokenChain {
     private static let ends: [Self] = [
-        Self("everyCallEnds", "failed call that keeps its permit", in: { $0.client(interceptors: [LeakyPermits()]) }),
-        Self("timeEnds", "task that polls without end") { world in
+        Self(.everyCallEnds, "failed call that keeps its permit", in: { $0.client(interceptors: [LeakyPermits()]) }),
+        Self(.timeEnds, "task that polls without end") { world in
             let poll: AnyInterceptor = .intercept { request, next in
                 Task { while true { try await world.clock.sleep(for: .seconds(60)) } }
                 return try await next(request)
             }
             return world.client(interceptors: [poll])
         },
-        Self("cancellationEndsACall", "task that ignores the cancellation of its call") { request, next in
+        Self(.cancellationEndsACall, "task that ignores the cancellation of its call") { request, next in
             let request = request
             return try await Task { try await next(request) }.value
         },
-        Self("cancellationEndsACall", "cancellation that becomes another error") { request, next in
+        Self(.cancellationEndsACall, "cancellation that becomes another error") { request, next in
             do { return try await next(request) } catch {
                 throw TransportError(.connectionLost, "It failed.", request: request)
             }
         },
-        Self("cancellationEndsACall", "second attempt after a cancellation") { request, next in
+        Self(.cancellationEndsACall, "second attempt after a cancellation") { request, next in
             let request = request
             do { return try await next(request) } catch  where request.method.isSafe && request.body.isReadable {
                 return try await next(request)
             }
         },
-        Self("aDeadlineEndsACall", "deadline that nothing enforces") { world in
+        Self(.aDeadlineEndsACall, "deadline that nothing enforces") { world in
             world.giveDeadlines { _, _ in }
             return world.client(interceptors: [])
         },
-        Self("theChainIsReleased", "task that waits for ever") { request, next in
+        Self(.theChainIsReleased, "task that waits for ever") { request, next in
             Task { [request] in
                 let (silence, end) = AsyncStream.makeStream(of: Never.self)
                 for await _ in silence {}
@@ -92,27 +92,27 @@ extension BrokenChain {
 /// Bodies and attempts.
 extension BrokenChain {
     private static let bodies: [Self] = [
-        Self("nothingStaysOpen", "response that is dropped before a second attempt") { request, next in
+        Self(.nothingStaysOpen, "response that is dropped before a second attempt") { request, next in
             let response = try await next(request)
             guard response.status.kind == .serverError, request.method.isSafe else { return response }
             return try await next(request)
         },
-        Self("aOneShotBodyIsSentOnce", "second attempt without a look at the body") { request, next in
+        Self(.aOneShotBodyIsSentOnce, "second attempt without a look at the body") { request, next in
             do { return try await next(request) } catch  where request.method == .put && !Task.isCancelled {
                 return try await next(request)
             }
         },
-        Self("aPostIsActedOnOnce", "second attempt of each method") { request, next in
+        Self(.aPostIsActedOnOnce, "second attempt of each method") { request, next in
             do { return try await next(request) } catch  where request.body.isReadable && !Task.isCancelled {
                 return try await next(request)
             }
         },
-        Self("aBufferedResponseStaysBuffered", "body that is wrapped, in memory or not") { request, next in
+        Self(.aBufferedResponseStaysBuffered, "body that is wrapped, in memory or not") { request, next in
             var response = try await next(request)
             response.body = response.body.wrapped { $0 }
             return response
         },
-        Self("responsesBelongToTheirCalls", "URL that calls share") { world in
+        Self(.responsesBelongToTheirCalls, "URL that calls share") { world in
             let shared = Shared<URL?>(nil)
             let swap: AnyInterceptor = .intercept { request, next in
                 let request = request
@@ -130,19 +130,19 @@ extension BrokenChain {
 /// Content.
 extension BrokenChain {
     private static let content: [Self] = [
-        Self("contentComesWhole", "second attempt with an empty body") { request, next in
+        Self(.contentComesWhole, "second attempt with an empty body") { request, next in
             do { return try await next(request) } catch  where request.method == .put && !Task.isCancelled {
                 request.body = .empty
                 return try await next(request)
             }
         },
-        Self("contentComesWhole", "stream whose error becomes a usual end") { request, next in
+        Self(.contentComesWhole, "stream whose error becomes a usual end") { request, next in
             var response = try await next(request)
             guard response.body.data == nil else { return response }
             response.body = response.body.wrapped { Quiet(chunks: $0) }
             return response
         },
-        Self("contentComesWhole", "cache of whatever came before a stream broke") { world in
+        Self(.contentComesWhole, "cache of whatever came before a stream broke") { world in
             let kept = Shared<[String: HTTPResponse]>([:])
             let cache: AnyInterceptor = .intercept { request, next in
                 let key = "\(request.url) \(request.headers[.authorization] ?? "")"
@@ -215,7 +215,7 @@ extension BrokenChain {
 /// Attempts of a POST.
 extension BrokenChain {
     private static let posts: [Self] = [
-        Self("aPostIsActedOnOnce", "another idempotency key for each attempt") { world in
+        Self(.aPostIsActedOnOnce, "another idempotency key for each attempt") { world in
             let retry: AnyInterceptor = .intercept { request, next in
                 request.headers[.idempotencyKey] = "\(world.random.next())"
                 do { return try await next(request) } catch  where request.body.isReadable && !Task.isCancelled {
@@ -225,7 +225,7 @@ extension BrokenChain {
             }
             return world.client(interceptors: [retry])
         },
-        Self("aPostIsActedOnOnce", "second attempt that loses the context") { request, next in
+        Self(.aPostIsActedOnOnce, "second attempt that loses the context") { request, next in
             let request = request
             var copy = HTTPRequest(method: request.method, url: request.url, body: request.body)
             copy.headers = request.headers
@@ -240,7 +240,7 @@ extension BrokenChain {
 /// State that is shared by too many.
 extension BrokenChain {
     private static let sharing: [Self] = [
-        Self("accountsStayApart", "bytes kept by their URL alone") { world in
+        Self(.accountsStayApart, "bytes kept by their URL alone") { world in
             let kept = Shared<[URL: Data]>([:])
             let cache: AnyInterceptor = .intercept { request, next in
                 let url = request.url
@@ -252,7 +252,7 @@ extension BrokenChain {
             }
             return world.client(interceptors: [cache])
         },
-        Self("responsesBelongToTheirCalls", "cache that ignores the query") { world in
+        Self(.responsesBelongToTheirCalls, "cache that ignores the query") { world in
             let kept = Shared<[String: HTTPResponse]>([:])
             let cache: AnyInterceptor = .intercept { request, next in
                 let key = "\(request.url.path) \(request.headers[.authorization] ?? "")"
@@ -264,7 +264,7 @@ extension BrokenChain {
             }
             return world.client(interceptors: [.when(.origin(world.origin), [cache])])
         },
-        Self("responsesBelongToTheirCalls", "cache that ignores the origin") { world in
+        Self(.responsesBelongToTheirCalls, "cache that ignores the origin") { world in
             let kept = Shared<[String: HTTPResponse]>([:])
             let cache: AnyInterceptor = .intercept { request, next in
                 let key = "\(request.url.path)?\(request.url.query ?? "")"
@@ -287,7 +287,7 @@ extension BrokenChain {
     }
 
     private static let identity: [Self] = [
-        Self("accountsStayApart", "responses kept by their URL alone") { world in
+        Self(.accountsStayApart, "responses kept by their URL alone") { world in
             let kept = Shared<[URL: HTTPResponse]>([:])
             let cache: AnyInterceptor = .intercept { request, next in
                 let url = request.url
@@ -299,7 +299,7 @@ extension BrokenChain {
             }
             return world.client(interceptors: [cache])
         },
-        Self("accountsStayApart", "refresh that ends after the sign-in of another account") { world in
+        Self(.accountsStayApart, "refresh that ends after the sign-in of another account") { world in
             let held = Shared<Simulation.Account?>(nil)
             world.onSignIn { held.value = $0 }
             let auth: AnyInterceptor = .intercept { request, next in
@@ -321,7 +321,7 @@ extension BrokenChain {
             }
             return world.client(interceptors: [auth])
         },
-        Self("secretsStayAtTheirOrigin", "credential for each origin") { world in
+        Self(.secretsStayAtTheirOrigin, "credential for each origin") { world in
             let token = Shared<String?>(nil)
             world.onSignIn { account in token.value = account?.token }
             let auth: AnyInterceptor = .intercept { request, next in
@@ -330,7 +330,7 @@ extension BrokenChain {
             }
             return world.client(interceptors: [auth])
         },
-        Self("secretsStayAtTheirOrigin", "redirect that takes all fields along") { request, next in
+        Self(.secretsStayAtTheirOrigin, "redirect that takes all fields along") { request, next in
             let response = try await next(request)
             guard response.status.kind == .redirection, request.method.isSafe,
                 let target = response.headers[.location], let url = URL(string: target, relativeTo: request.url)
@@ -339,7 +339,7 @@ extension BrokenChain {
             request.url = url.absoluteURL
             return try await next(request)
         },
-        Self("secretsAreNotPrinted", "error with the fields of the request") { request, next in
+        Self(.secretsAreNotPrinted, "error with the fields of the request") { request, next in
             let response = try await next(request)
             guard response.status == 401 else { return response }
             response.body.discard()

@@ -66,8 +66,8 @@ import Testing
     }
 
     @Test func exceptionLetsABrokenPropertyPass() async throws {
-        let broken = try #require(BrokenChain.all.first { $0.property == "aBufferedResponseStaysBuffered" })
-        let simulation = Simulation(seeds: 1...50, except: ["aBufferedResponseStaysBuffered"], broken.make)
+        let broken = try #require(BrokenChain.all.first { $0.property == .aBufferedResponseStaysBuffered })
+        let simulation = Simulation(seeds: 1...50, except: [.aBufferedResponseStaysBuffered], broken.make)
         #expect(try await Self.failure(of: simulation) == nil)
     }
 
@@ -85,7 +85,7 @@ import Testing
         }
         let patience = RulePatience(otherThreads: .zero, blockedThread: .milliseconds(300))
         let failure = await #expect(throws: Failure.self) { try await simulation.run(patience: patience) }
-        #expect(failure?.property == "noThreadIsBlocked")
+        #expect(failure?.property == .noThreadIsBlocked)
     }
 
     @Test func noSeedIsPlayedAfterABlockedThreadWasReported() async {
@@ -93,7 +93,7 @@ import Testing
         let semaphore = DispatchSemaphore(value: 0)
         defer { semaphore.signal() }
         let block = { @Sendable in semaphore.wait() }
-        let simulation = Simulation(seeds: 1...3, except: ["noThreadIsBlocked"]) { world in
+        let simulation = Simulation(seeds: 1...3, except: [.noThreadIsBlocked]) { world in
             made.change { $0 += 1 }
             block()
             return world.client(interceptors: [])
@@ -109,11 +109,11 @@ import Testing
     }
 
     @Test func exceptionHidesNoCallThatWaits() async throws {
-        let simulation = Simulation(seeds: 1...200, except: ["cancellationEndsACall", "nothingStaysOpen"]) { world in
+        let simulation = Simulation(seeds: 1...200, except: [.cancellationEndsACall, .nothingStaysOpen]) { world in
             world.client(interceptors: [.intercept { _, _ in try await never() }])
         }
         let failure = try #require(try await Self.failure(of: simulation))
-        #expect(failure.property == "everyCallEnds", "\(failure)")
+        #expect(failure.property == .everyCallEnds, "\(failure)")
     }
 
     @Test(arguments: [1, 2, 3])
@@ -131,13 +131,13 @@ import Testing
                 }
             ])
         }
-        #expect(try await Self.failure(of: shortened)?.property == "contentComesWhole")
+        #expect(try await Self.failure(of: shortened)?.property == .contentComesWhole)
     }
 
     @Test func stateThatSeedsShareIsReported() async throws {
         let kept = Shared<HTTPResponse?>(nil)
-        let exceptions: Set<String> = [
-            "responsesBelongToTheirCalls", "accountsStayApart", "contentComesWhole",
+        let exceptions: Set<Simulation.Property> = [
+            .responsesBelongToTheirCalls, .accountsStayApart, .contentComesWhole,
         ]
         let simulation = Simulation(seeds: 1...100, except: exceptions) { world in
             world.client(interceptors: [
@@ -153,7 +153,7 @@ import Testing
             ])
         }
         let failure = try #require(try await Self.failure(of: simulation))
-        #expect(failure.property == "seedsShareNoState")
+        #expect(failure.property == .seedsShareNoState)
         #expect(failure.observed.contains("State is shared between seeds"))
     }
 
@@ -189,7 +189,7 @@ import Testing
     }
 
     @Test func failureSaysWhetherItRepeats() async throws {
-        let broken = try #require(BrokenChain.all.first { $0.property == "contentComesWhole" })
+        let broken = try #require(BrokenChain.all.first { $0.property == .contentComesWhole })
         let failure = try #require(try await Self.failure(of: Simulation(seeds: 1...500, broken.make)))
         #expect(failure.isRepeated == true)
         #expect("\(failure)".contains("Played again, it did the same."))
@@ -220,7 +220,7 @@ import Testing
             return world.client(interceptors: [])
         }
         let failure = try #require(try await Self.failure(of: simulation))
-        #expect(failure.property == "everyCallEnds")
+        #expect(failure.property == .everyCallEnds)
         #expect(failure.observed.contains("closure"))
     }
 
