@@ -291,24 +291,6 @@ extension CoalesceInterceptorTests {
         #expect(clock.pendingSleeps == 0)
     }
 
-    @Test func sleepUntilTheLatestDeadlineFollowsThoseWhoJoin() async throws {
-        let deadlines = Shared<[Deadline?]>([Deadline(after: .seconds(1), time: .manual(clock))])
-        let latest = Deadline.latest { deadlines.value }
-        let woken = Tally()
-        let sleeper = Task {
-            try await latest.sleep()
-            woken.count()
-        }
-        await clock.sleepers(1)
-        deadlines.change { $0.append(Deadline(after: .seconds(3), time: .manual(clock))) }
-        clock.advance(by: .seconds(1))
-        await clock.sleepers(1)
-        #expect(woken.value == 0)
-        clock.advance(by: .seconds(2))
-        try await sleeper.value
-        #expect(woken.value == 1)
-    }
-
     @Test func afterAChangeNobodyJoinsWhatWasBegunBeforeItEnded() async throws {
         let server = server { request, number in
             HTTPResponse(status: 200, body: HTTPBody("\(request.method) \(number)"))
