@@ -61,6 +61,20 @@ import Testing
         await transport.shutDown()
     }
 
+    /// libcurl 7.88 accepts it, and a later version may refuse it. The content is whole, or there is none.
+    @Test(arguments: ["5:x", "5 x"]) func chunkSizeBeforeOtherBytesChangesNoContent(size: String) async throws {
+        let server = try MockServer()
+        let chunks = "\(size)\r\nhello\r\n0\r\n\r\n"
+        server.enqueue(StubAnswer(steps: [.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)")]))
+        let transport = CurlTransport()
+        do {
+            #expect(try await content(of: transport.send(makeRequest(server))) == "hello")
+        } catch let error as TransportError {
+            #expect(error.code == .invalidResponse, "\(error)")
+        }
+        await transport.shutDown()
+    }
+
     @Test func framingOfAnInterimResponseIsNotThatOfTheFinalOne() async throws {
         let server = try MockServer()
         let interim = "HTTP/1.1 103 Hints\r\nContent-Length: 7\r\n\r\n"

@@ -23,6 +23,27 @@ import Testing
         #expect(error.message.contains("head"), "\(error)")
     }
 
+    @Test(arguments: modes)
+    func aDrippingHeadIsNotCalledNothing(mode: ResponseBodyMode) async throws {
+        let (server, clock) = (try MockServer(), ManualClock())
+        let (sent, gate) = (Latch(), Latch())
+        let pause = MockServer.Step.run {
+            sent.open()
+            await gate.opened()
+        }
+        server.enqueue(StubAnswer(steps: [.send("HTTP/1.1 200 OK\r\nX-A: a"), pause]))
+        let transport = CurlTransport(timeouts: Timeouts(idle: .seconds(60)), time: .manual(clock))
+        let call = Task { try await transport.send(makeRequest(server, responseBody: mode)) }
+        await sent.opened()
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(60))
+        let error = try await failure { try await call.value }
+        #expect(error.code == .timedOut && !error.sentNothing)
+        #expect(error.message.hasPrefix("Neither a complete head nor content was sent or received for 60.0 seconds"), "\(error)")
+        gate.open()
+        await transport.shutDown()
+    }
+
     @Test func longHeadWithAnEndIsWhole() async throws {
         let server = try MockServer()
         server.enqueue(.raw("HTTP/1.1 200 OK\r\n\(Self.fields(200))Content-Length: 0\r\n\r\n"))

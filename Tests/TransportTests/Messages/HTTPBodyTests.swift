@@ -131,6 +131,13 @@ private func expectFailure<Value>(
         await expectFailure(.bodyNotReplayable) { try await body.collect(upTo: 10) }
     }
 
+    @Test func theErrorOfASecondReadingDoesNotSayThatTheRequestCouldNotBeSent() async throws {
+        let body = HTTPBody.oneShot(chunks("a"))
+        #expect(try await read(body) == ["a"])
+        let error = await #expect(throws: TransportError.self) { try await read(body) }
+        #expect(error?.localizedDescription == "The content can't be read or sent a second time.")
+    }
+
     @Test func ofManyReadersOfAOneShotExactlyOneWins() async throws {
         let body = HTTPBody.oneShot(chunks("all", "of", "it"))
         let results = await withTaskGroup(of: Data?.self) { group in
