@@ -134,7 +134,9 @@ extension CurlTransfer {
         }
         received += Int64(bytes.count)
         noteSurplus()
-        onDownload?(TransferProgress(completed: received, total: contentLength))
+        if let onDownload, easy.long(CCURLINFO_RESPONSE_CODE) / 100 == 2 {
+            onDownload(TransferProgress(completed: received, total: contentLength))
+        }
         return .accepted
     }
 

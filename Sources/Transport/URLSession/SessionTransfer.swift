@@ -198,7 +198,8 @@ extension SessionTransfer {
         let progress: TransferProgress? = state.withLock { state in
             switch state.phase {
             case .buffering(let head), .streaming(let head):
-                TransferProgress(completed: state.received, total: head.length)
+                head.status.kind == .successful
+                    ? TransferProgress(completed: state.received, total: head.length) : nil
             case .preparing, .waiting, .ended: nil
             }
         }
