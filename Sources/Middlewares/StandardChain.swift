@@ -45,4 +45,14 @@ extension Array where Element == any Interceptor {
         let signIn: Self = tokens.map { [.retryOnUnauthorized($0), .bearerAuth($0)] } ?? []
         return [status, redirects].compactMap(\.self) + signIn + credentials + [cache, retry, log].compactMap(\.self)
     }
+
+    /// The same chain with a time source, for tests. `tokens` has its own.
+    public static func standard(_ tokens: TokenStore? = nil, time: TimeSource) -> Self {
+        standard(
+            tokens,
+            cache: .cache(.memory(), time: time),
+            retry: .retry(maxAttempts: 3, time: time),
+            log: .logging(time: time)
+        )
+    }
 }

@@ -83,6 +83,9 @@ let users: [User] = try await api.get("/users", query: HTTPQuery(query), headers
 // error: Write `context: .with(\.timeouts, Timeouts(total: .seconds(5)))`.
 let user: User = try await api.get("/users/42", timeout: 5)
 
+// error: Write `context: .with(\.timeouts, Timeouts(total: .seconds(5)))`.
+let user: User = try await api.get("/users/42", timeout: .seconds(5))
+
 // A limit for all calls.
 // error: Write `transport: .platform(timeouts: Timeouts(total: .seconds(5)))`.
 let client = Client(baseURL: url, interceptors: chain, timeout: 5)

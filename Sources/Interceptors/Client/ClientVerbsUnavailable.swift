@@ -48,6 +48,14 @@ extension Client {
 
     /// Unavailable: a call's limits are part of its context.
     @available(*, unavailable, message: "Write `context: .with(\\.timeouts, Timeouts(total: .seconds(5)))`.")
+    public func get<Value: Decodable & Sendable>(
+        _ path: RequestTarget,
+        as type: Value.Type = Value.self,
+        timeout: Duration
+    ) throws -> Value { throw Unavailable() }
+
+    /// Unavailable: a call's limits are part of its context.
+    @available(*, unavailable, message: "Write `context: .with(\\.timeouts, Timeouts(total: .seconds(5)))`.")
     public func get(_ path: RequestTarget, timeout: Double) throws { throw Unavailable() }
 
     /// Unavailable: limits for all calls are the transport's.

@@ -30,7 +30,7 @@ public struct CacheOutcome: Sendable, Hashable {
         public static var unsatisfiable: Self { Self(code: .unsatisfiable) }
 
         /// Whether the response came from the store.
-        package var isStored: Bool { code == .hit || code == .stale || code == .revalidated }
+        public var isStored: Bool { code == .hit || code == .stale || code == .revalidated }
     }
 
     /// Why a request went to the server, in the words of RFC 9211 §2.2, or why a response was served although it is stale.

@@ -63,6 +63,24 @@ import Testing
         #expect(names(chain(Mark())) == usual.map { $0 == part ? "Mark" : $0 })
     }
 
+    @Test func aTimeSourceIsThatOfEachPart() async throws {
+        let clock = ManualClock()
+        let stub = StubTransport(time: .manual(clock))
+        let fresh: StubAnswer = .status(200, headers: [.cacheControl: "max-age=60"])
+        stub.enqueue(.status(503, headers: [.retryAfter: "20"]), fresh, fresh)
+        let chain: [any Interceptor] = .standard(tokens, time: .manual(clock))
+        let client = Client(baseURL: apiURL, interceptors: chain, transport: stub)
+        #expect(names(chain) == names(.standard(tokens)))
+        try await clock.run { try await client.get("/me") }
+        #expect(clock.now.elapsed == .seconds(20))
+        clock.advance(by: .seconds(59))
+        try await client.get("/me")
+        #expect(stub.requests.count == 2)
+        clock.advance(by: .seconds(2))
+        try await client.get("/me")
+        #expect(stub.requests.count == 3)
+    }
+
     @Test func aSignedInCallPassesTheWholeChain() async throws {
         let stub = StubTransport()
         stub.enqueue(.status(302, headers: [.location: "/users/42"]), .status(401), .status(503), .status(200))
