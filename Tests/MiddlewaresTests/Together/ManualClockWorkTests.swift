@@ -29,7 +29,7 @@ import Testing
         over transport: any Transport = Self.answer,
         _ calls: @escaping @Sendable (InterceptorChain) async throws -> [HTTPResponse.Status]
     ) async throws {
-        for _ in 0..<100 {
+        for _ in 0..<FullLoad.count(100, full: 1_000) {
             let clock = ManualClock()
             let time = TimeSource.manual(clock)
             let limit: AnyInterceptor = .timeout(.seconds(60), time: time)
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func clockWaitsForARefreshThatAnotherRunHasStarted() async throws {
-        for _ in 0..<100 {
+        for _ in 0..<FullLoad.count(100, full: 1_000) {
             let clock = ManualClock()
             let time = TimeSource.manual(clock)
             let tokens = tokens(time, expired: true)
@@ -87,7 +87,7 @@ import Testing
 
     @Test func clockWaitsForAValidationInTheBackground() async throws {
         let fields: HTTPFields = [.cacheControl: "max-age=1, stale-while-revalidate=3600"]
-        for _ in 0..<100 {
+        for _ in 0..<FullLoad.count(100, full: 1_000) {
             let tally = Tally()
             let transport = Recorder { request in
                 await Self.work()
