@@ -39,7 +39,7 @@ import Testing
         clock.advance(by: .seconds(60))
         let error = try await failure { try await call.value }
         #expect(error.code == .timedOut && !error.sentNothing)
-        #expect(error.message.hasPrefix("Neither a complete head nor content was sent or received for 60.0 seconds"), "\(error)")
+        #expect(error.message.hasPrefix("Neither a complete head nor content was sent or received"), "\(error)")
         gate.open()
         await transport.shutDown()
     }
