@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import InterceptorsCore
 internal import Synchronization
 
 extension ManualClock {

@@ -1,6 +1,4 @@
 public import Foundation
-public import InterceptorsCore
-internal import InterceptorsMiddlewares
 
 /// A clock whose time moves only when a test advances it.
 ///

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Interceptors
 internal import InterceptorsArchives
 internal import InterceptorsSyntax
 

@@ -1,4 +1,3 @@
-internal import Interceptors
 internal import InterceptorsArchives
 internal import InterceptorsSyntax
 

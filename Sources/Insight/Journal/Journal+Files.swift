@@ -1,5 +1,4 @@
 public import Foundation
-internal import Interceptors
 
 extension Journal {
     /// The calls as an HTTP Archive (HAR 1.2), which browsers' developer tools, proxies and many other programs open.

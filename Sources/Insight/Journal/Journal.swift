@@ -1,5 +1,4 @@
 internal import Foundation
-public import Interceptors
 internal import Synchronization
 
 /// Records what each interceptor of a chain did with each call: what it changed, decided and took, and what was sent.

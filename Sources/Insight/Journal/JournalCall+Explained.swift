@@ -1,5 +1,3 @@
-internal import Interceptors
-
 extension JournalCall {
     /// The call as a text for a person: a line for each step, indented below the step that started it.
     ///

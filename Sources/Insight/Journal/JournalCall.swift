@@ -1,5 +1,4 @@
 public import Foundation
-public import Interceptors
 
 /// One call in a ``Journal``: what each interceptor received, changed and decided, and what went over the wire.
 ///

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Interceptors
 
 /// A message without its secrets. The steps that pass it on unchanged share it.
 final class JournalMessage: Sendable {

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Interceptors
 
 /// An interceptor of a chain with a journal.
 struct JournalHop: Interceptor {

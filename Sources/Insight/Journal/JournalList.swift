@@ -1,4 +1,3 @@
-internal import Interceptors
 public import Observation
 
 /// The calls of a ``Journal`` for a view, newest first.

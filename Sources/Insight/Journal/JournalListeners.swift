@@ -1,4 +1,3 @@
-internal import Interceptors
 internal import Synchronization
 
 /// Tells the listeners of a journal which calls have changed.

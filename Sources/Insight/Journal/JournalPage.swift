@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Interceptors
 internal import InterceptorsSyntax
 
 /// A journal's calls as one HTML file without a script, which needs no network.

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Interceptors
 internal import Synchronization
 
 /// One call of a journal, while it runs and afterwards.

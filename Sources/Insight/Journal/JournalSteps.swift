@@ -1,5 +1,3 @@
-internal import Interceptors
-
 /// One run of one element, as the call's record keeps it.
 struct JournalStep: Sendable {
     enum Outcome: Sendable {

@@ -1,5 +1,3 @@
-internal import Interceptors
-
 extension Journal {
     /// The calls as they change, for a screen that shows them live: each element is a call in its present state.
     ///

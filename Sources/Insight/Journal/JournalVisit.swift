@@ -1,4 +1,3 @@
-internal import Interceptors
 internal import Synchronization
 
 /// One run of one element of a chain, as a request carries it inward.

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Interceptors
 
 /// Makes the redacted form of messages, errors and notes. What a message has in common with another one is shared.
 struct JournalWriter: Sendable {

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsTransport
 internal import Synchronization
 
 /// Makes a ``RecordedExchange`` of an exchange that passes, without holding up the response.

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsTransport
 
 /// Splits redacted content where the original was split, so that a stream keeps its rhythm.
 ///

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import InterceptorsSyntax
-internal import InterceptorsTransport
 
 extension ExchangeRedaction {
     enum Content {

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsTransport
 
 /// Replaces secrets in what a recording keeps, and in requests that are compared with it.
 ///

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import InterceptorsSyntax
-internal import InterceptorsTransport
 
 extension RecordedExchange {
     /// The answer to a request that equals this exchange's.

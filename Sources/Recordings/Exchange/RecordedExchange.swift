@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsTransport
 
 /// A request and what came back, as a recording keeps them.
 struct RecordedExchange: Sendable, Equatable {

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsCore
 internal import InterceptorsSyntax
 
 /// The extension of a file with content of a media type, and the media type of a file without a `Content-Type` in its head.

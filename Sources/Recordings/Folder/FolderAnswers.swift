@@ -1,6 +1,5 @@
 package import Foundation
 internal import InterceptorsSyntax
-package import InterceptorsTransport
 internal import Synchronization
 
 /// The answers of a folder, as the article *Folders* documents them.

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsCore
 internal import InterceptorsSyntax
 
 /// The head of an answer as a person edits it: a status line and a line for each field.

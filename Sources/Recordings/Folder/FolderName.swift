@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsCore
 internal import InterceptorsSyntax
 
 /// The name of the file that answers a request: `[HOST/]METHOD/PATH[?QUERY]`, to which the file adds an extension.

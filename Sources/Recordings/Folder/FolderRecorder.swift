@@ -1,6 +1,5 @@
 internal import Dispatch
 internal import Foundation
-internal import InterceptorsCore
 internal import InterceptorsSyntax
 internal import Synchronization
 

@@ -1,5 +1,3 @@
-internal import InterceptorsCore
-
 /// One answer in a folder.
 struct FolderEntry: Sendable {
     /// The file with the content; `nil` if there is only a head.

@@ -1,4 +1,3 @@
-internal import InterceptorsCore
 internal import InterceptorsSyntax
 
 extension HTTPFields {

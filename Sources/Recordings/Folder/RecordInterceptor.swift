@@ -1,5 +1,4 @@
 public import Foundation
-public import InterceptorsCore
 
 /// The implementation of `.record(to:)`, documented there.
 struct RecordInterceptor: Interceptor {

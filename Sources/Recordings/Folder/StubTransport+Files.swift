@@ -1,5 +1,4 @@
 public import Foundation
-public import InterceptorsCore
 
 extension Transport where Self == StubTransport {
     /// Answers requests from the files in a folder, without a network.

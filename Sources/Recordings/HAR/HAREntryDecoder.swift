@@ -1,7 +1,6 @@
 internal import Foundation
 internal import InterceptorsArchives
 internal import InterceptorsSyntax
-internal import InterceptorsTransport
 
 /// Reads the entries of an archive.
 struct HAREntryDecoder {

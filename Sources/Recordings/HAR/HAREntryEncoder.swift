@@ -1,6 +1,5 @@
 internal import Foundation
 internal import InterceptorsArchives
-internal import InterceptorsTransport
 
 /// Writes the entries of an archive. The members that a person edits come first. Cookies are among the headers.
 enum HAREntryEncoder {

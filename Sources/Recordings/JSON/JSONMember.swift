@@ -1,6 +1,5 @@
 internal import Foundation
 internal import InterceptorsArchives
-internal import InterceptorsTransport
 
 /// A value in JSON text that people write, and its path, which errors name.
 struct JSONMember {

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import InterceptorsArchives
-internal import InterceptorsTransport
 
 /// A part of a request without its secrets, in the form in which it is compared. Messages name differences by paths in its JSON.
 struct ComparedPart {

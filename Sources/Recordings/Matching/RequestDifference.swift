@@ -1,6 +1,5 @@
 internal import Foundation
 internal import InterceptorsArchives
-internal import InterceptorsTransport
 
 /// Describes how a request differs from the recorded ones, in words without secrets.
 enum RequestDifference {

@@ -1,5 +1,3 @@
-public import InterceptorsTransport
-
 /// The parts of a request that must equal a recorded request's, so that its answer is played.
 ///
 /// ```swift

@@ -1,7 +1,5 @@
 internal import Foundation
 internal import InterceptorsArchives
-internal import InterceptorsCore
-internal import InterceptorsTransport
 
 /// The form of stubs in launch arguments: JSON in ASCII, because a system may change the Unicode form of an argument.
 enum LaunchArguments {

@@ -1,6 +1,5 @@
 public import Foundation
 internal import InterceptorsArchives
-internal import InterceptorsCore
 
 /// The stubs that a UI test hands to the app that it starts.
 ///

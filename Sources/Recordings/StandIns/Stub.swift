@@ -1,5 +1,3 @@
-public import InterceptorsCore
-
 /// An answer to some requests, as a value: the parameters of `StubTransport.on`, to be kept, written to a file, or handed to
 /// another process.
 ///

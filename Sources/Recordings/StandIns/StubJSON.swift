@@ -1,6 +1,5 @@
 internal import Foundation
 internal import InterceptorsArchives
-internal import InterceptorsCore
 
 // Stubs as JSON, which ``LaunchStubs`` documents.
 

@@ -1,5 +1,3 @@
-public import InterceptorsCore
-
 extension Transport where Self == StubTransport {
     /// Answers each endpoint with its sample, for previews and tests.
     ///

@@ -1,5 +1,4 @@
 public import Foundation
-public import InterceptorsCore
 
 extension Transport where Self == SwitchingTransport {
     /// The stubs that a UI test handed over in the launch arguments, or another transport if there are none.

@@ -1,4 +1,3 @@
-public import InterceptorsCore
 internal import Synchronization
 
 /// A transport that sends requests over one of several others, chosen at run time.

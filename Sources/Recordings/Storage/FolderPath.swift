@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsTransport
 
 /// A folder whose files are read and written without leaving it.
 ///

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsTransport
 
 extension SystemCallFailure {
     /// The error that a caller gets when a file couldn't be read.

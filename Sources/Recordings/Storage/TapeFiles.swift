@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsTransport
 internal import Synchronization
 
 /// The file of a recording, and the side file beside it.

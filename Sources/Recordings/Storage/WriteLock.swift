@@ -1,4 +1,3 @@
-internal import InterceptorsTransport
 internal import Synchronization
 
 /// The lock by which one process at a time writes a recording. All recorders of the process that write to the same place share it, and

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsTransport
 
 /// A request whose content has been read, up to a limit, and that can be sent nevertheless.
 struct ArrivedRequest: Sendable {

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsTransport
 
 /// Plays a ``Recording``, or sends requests through another transport and records them: see
 /// ``InterceptorsTransport/Transport/recorded(_:over:)``.

@@ -1,5 +1,4 @@
 public import Foundation
-internal import InterceptorsTransport
 
 /// Thrown by ``Recording/finish(allowingUnused:)``: everything that no longer fits, in one error. URLs are redacted.
 public struct RecordingError: Error, Sendable, CustomStringConvertible {

@@ -1,7 +1,6 @@
 internal import Foundation
 internal import InterceptorsArchives
 internal import InterceptorsSyntax
-internal import InterceptorsTransport
 
 /// Puts finished exchanges into their places among the entries of a recording, by their numbers. Doing so twice changes nothing, so
 /// an interrupted merge is simply done again.

@@ -1,6 +1,5 @@
 internal import Dispatch
 internal import Foundation
-internal import InterceptorsTransport
 internal import Synchronization
 
 /// One recording at work: the entries as they were at its start, and what was used and recorded since.

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsTransport
 internal import Synchronization
 
 /// Which entries a session has used, and what came up. A state machine: mutate it under the lock.

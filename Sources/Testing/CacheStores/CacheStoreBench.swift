@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsMiddlewares
 
 extension CacheStoreConformance {
     /// The store of one check.

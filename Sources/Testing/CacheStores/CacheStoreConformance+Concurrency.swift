@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsMiddlewares
 
 // Tasks at the same time.
 extension CacheStoreConformance {

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsMiddlewares
 
 extension CacheStoreConformance {
     static let entryLaws: [Law] = [

@@ -1,5 +1,4 @@
 public import Foundation
-public import InterceptorsMiddlewares
 
 /// The promises of `CacheStore`, each as a check.
 ///

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsMiddlewares
 
 /// The store of a check, which notes what is in progress.
 struct LoggedStore: CacheStore {

@@ -1,5 +1,3 @@
-public import InterceptorsCore
-
 /// One promise, as a check: of an interceptor, a transport or a store of a cache.
 ///
 /// ``InterceptorConformance``, ``TransportConformance`` and ``CacheStoreConformance`` list their rules.

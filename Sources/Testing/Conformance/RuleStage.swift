@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsCore
 internal import Synchronization
 
 /// Runs the tasks of one check, one job at a time on one thread, and moves the time when nothing else can go on.

@@ -1,6 +1,5 @@
 internal import Dispatch
 internal import Foundation
-internal import InterceptorsCore
 internal import Synchronization
 
 /// Runs the tasks that are started on one thread one job at a time, in an order that a seed determines. A test can

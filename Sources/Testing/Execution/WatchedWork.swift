@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import InterceptorsMiddlewares
 internal import Synchronization
 
 /// Waits for work elsewhere, and gives up when a check says so.

@@ -1,5 +1,3 @@
-public import Interceptors
-
 /// A failure that `faults` injects, for tests and for a debug menu.
 ///
 /// ```swift

@@ -1,5 +1,4 @@
 internal import Foundation
-public import Interceptors
 internal import Synchronization
 
 /// The implementation of `.faults(…)`, documented there.

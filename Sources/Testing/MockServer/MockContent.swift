@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsCore
 
 /// The content of a response: steps that send it without framing, and the framing.
 struct MockContent: Sendable {

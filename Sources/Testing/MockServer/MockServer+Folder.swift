@@ -1,5 +1,4 @@
 public import Foundation
-public import InterceptorsCore
 package import InterceptorsRecordings
 
 extension MockServer {

@@ -1,5 +1,4 @@
 public import Foundation
-public import InterceptorsCore
 
 /// A real HTTP/1.1 server on an ephemeral port of 127.0.0.1, for tests.
 ///

@@ -1,5 +1,4 @@
 public import Foundation
-public import InterceptorsCore
 
 extension MockServer {
     /// A request as received by the server.

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsCore
 internal import InterceptorsSyntax
 
 /// The head of a request, parsed strictly (RFC 9112), so that tests catch mistakes that lenient servers forgive.

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsCore
 internal import Synchronization
 
 /// Commands to the thread of a connection from other threads.

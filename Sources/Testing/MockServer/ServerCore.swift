@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsCore
 internal import Synchronization
 
 /// The running server. Its threads retain the core rather than ``MockServer``, so that the server can be released while they

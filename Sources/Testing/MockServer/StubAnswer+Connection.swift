@@ -1,6 +1,4 @@
 public import Foundation
-public import InterceptorsCore
-package import InterceptorsTransport
 
 extension StubAnswer {
     /// The server's treatment of its connection, apart from the answer.

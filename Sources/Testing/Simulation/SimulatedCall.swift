@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsCore
 internal import Synchronization
 
 /// One call of a simulation, and how it went.

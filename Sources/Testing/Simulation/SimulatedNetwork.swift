@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsCore
 internal import Synchronization
 
 /// A network whose servers behave at random: they are slow, fail, redirect and reject.

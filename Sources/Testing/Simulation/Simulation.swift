@@ -1,5 +1,4 @@
 internal import Foundation
-public import InterceptorsCore
 internal import Synchronization
 
 /// Plays random calls through a chain, over a random network, in virtual time. A seed determines everything, so a failure repeats.

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsCore
 internal import Synchronization
 
 /// Plays one seed.

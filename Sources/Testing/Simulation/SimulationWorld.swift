@@ -1,5 +1,4 @@
 public import Foundation
-public import InterceptorsCore
 internal import Synchronization
 
 extension Simulation {

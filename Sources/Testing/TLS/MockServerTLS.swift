@@ -2,7 +2,6 @@
 internal import CInterceptorsOpenSSL
 internal import Foundation
 internal import Glibc
-public import InterceptorsCore
 internal import Synchronization
 
 extension MockServer {

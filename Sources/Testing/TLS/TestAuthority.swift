@@ -1,7 +1,6 @@
 #if os(Linux)
 internal import CInterceptorsOpenSSL
 public import Foundation
-public import InterceptorsCore
 
 /// A certificate authority for tests: a new root, and the certificates it issues.
 ///

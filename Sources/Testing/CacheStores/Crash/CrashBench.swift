@@ -1,6 +1,4 @@
 internal import Foundation
-internal import InterceptorsMiddlewares
-internal import InterceptorsTransport
 
 extension CacheStoreConformance {
     /// A response and its body, as a script stored them.

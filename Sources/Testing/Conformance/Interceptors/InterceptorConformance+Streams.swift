@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsCore
 
 extension InterceptorConformance {
     static let streamLaws: [Law] = [

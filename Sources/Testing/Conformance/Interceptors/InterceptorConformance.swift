@@ -1,5 +1,4 @@
 internal import Foundation
-public import InterceptorsCore
 
 /// The promises of an `Interceptor`, each as a check.
 ///

@@ -1,6 +1,4 @@
 internal import Foundation
-internal import InterceptorsCore
-internal import InterceptorsMiddlewares
 internal import Synchronization
 
 /// The rest of the chain in a check: a transport that answers as a rule says, and records what arrives.

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsCore
 
 /// The peer of a transport that answers in memory: a server's routes and queue, without its connections.
 struct MemoryPeer: Sendable {

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import InterceptorsCore
 
 extension TransportConformance {
     /// The server, clock and transport of one check.

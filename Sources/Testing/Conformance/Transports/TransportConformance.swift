@@ -1,5 +1,4 @@
 internal import Foundation
-public import InterceptorsCore
 
 /// The promises of a `Transport`, each as a check against a ``MockServer``.
 ///
