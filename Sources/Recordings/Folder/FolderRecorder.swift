@@ -10,6 +10,8 @@ final class FolderRecorder: Sendable {
 
     private let folder: FolderPath
     private let redaction: ExchangeRedaction
+    /// Called with the error if an exchange can't be kept.
+    private let report: @Sendable (any Error) -> Void
     private let path: String
     /// The right to write to the folder, from the first file on.
     private let lock = Mutex<WriteLock?>(nil)
@@ -17,22 +19,16 @@ final class FolderRecorder: Sendable {
     // Writing waits for the disk, and tasks have few threads to wait on.
     private let queue = DispatchQueue(label: "folder", qos: .userInitiated)
 
-    init(_ folder: URL, redaction: ExchangeRedaction) {
+    init(_ folder: URL, redaction: ExchangeRedaction, report: @escaping @Sendable (any Error) -> Void = { _ in }) {
         self.folder = FolderPath(folder)
-        self.redaction = redaction
+        (self.redaction, self.report) = (redaction, report)
         path = folder.resolvingSymlinksInPath().path
     }
 
     deinit { lock.withLock(\.self)?.release() }
 
     /// Writes an exchange to its files on a thread of the recorder, and then calls a closure.
-    ///
-    /// - Parameter report: called with the error if that fails.
-    func keep(
-        _ exchange: RecordedExchange?,
-        _ report: @escaping @Sendable (any Error) -> Void,
-        _ done: @escaping @Sendable () -> Void
-    ) {
+    func keep(_ exchange: RecordedExchange?, _ done: @escaping @Sendable () -> Void) {
         guard let exchange else { return done() }
         queue.async { [self] in
             do { try write(exchange) } catch { report(error) }

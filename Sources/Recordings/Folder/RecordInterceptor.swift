@@ -5,15 +5,12 @@ struct RecordInterceptor: Interceptor {
     let recorder: FolderRecorder
     /// The maximum bytes of a response's content.
     let limit: Int
-    let report: @Sendable (any Error) -> Void
     let time: TimeSource
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        let (request, recorder, report) = (request, recorder, report)
+        let request = request
         let recorded = RecordedExchange.Request(request)
-        let capture = ExchangeCapture(request: recorded, limit: limit, time: time) { exchange, done in
-            recorder.keep(exchange, report, done)
-        }
+        let capture = ExchangeCapture(request: recorded, limit: limit, time: time, sink: recorder.keep)
         return try await capture.capture { try await next(request) }
     }
 }
@@ -69,7 +66,7 @@ extension Interceptor where Self == AnyInterceptor {
         replacing: (@Sendable (String) -> String)? = nil,
         time: TimeSource = .system
     ) -> Self {
-        let recorder = FolderRecorder(folder, redaction: ExchangeRedaction(redaction, hook: replacing))
-        return Self(RecordInterceptor(recorder: recorder, limit: max(0, bodyLimit), report: report, time: time))
+        let recorder = FolderRecorder(folder, redaction: ExchangeRedaction(redaction, hook: replacing), report: report)
+        return Self(RecordInterceptor(recorder: recorder, limit: max(0, bodyLimit), time: time))
     }
 }
