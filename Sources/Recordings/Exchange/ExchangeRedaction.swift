@@ -37,20 +37,16 @@ struct ExchangeRedaction: Sendable {
 
     // MARK: Text
 
-    func text(_ text: String) -> String {
-        let redacted = redaction?.text(text) ?? text
-        return hook?(redacted) ?? redacted
-    }
+    func text(_ text: String) -> String { hooked(redaction?.text(text) ?? text) }
 
     /// Text that no program reads.
     private func forPeople(_ text: String) -> String {
         redaction == nil ? self.text(text) : Redaction.standard.text(self.text(text))
     }
 
-    func url(_ url: String) -> String {
-        let redacted = redaction?.redactingURL(url) ?? url
-        return hook?(redacted) ?? redacted
-    }
+    func url(_ url: String) -> String { hooked(redaction?.redactingURL(url) ?? url) }
+
+    private func hooked(_ text: String) -> String { hook?(text) ?? text }
 
     // MARK: Fields
 
@@ -60,9 +56,9 @@ struct ExchangeRedaction: Sendable {
     }
 
     func value(of field: HTTPField, declared: [HTTPField.Name] = []) -> String {
-        guard let redaction else { return hook?(field.value) ?? field.value }
+        guard let redaction else { return hooked(field.value) }
         let value = redaction.value(of: field, declared: declared)
-        guard redaction.isSensitive(field.name) else { return hook?(value) ?? value }
+        guard redaction.isSensitive(field.name) else { return hooked(value) }
         return field.name == .setCookie ? setCookie(field.value, redaction) : value
     }
 

@@ -63,18 +63,15 @@ struct RecordedURL {
 
     private static func decodedPath(_ path: ArraySlice<UInt8>) -> [UInt8] {
         guard path.contains(UInt8(ascii: "%")) else { return Array(path) }
-        var result: [UInt8] = []
-        for (index, segment) in path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).enumerated()
-        {
-            if index > 0 { result.append(UInt8(ascii: "/")) }
-            for byte in Array(segment).percentDecoded {
+        let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { segment in
+            Array(segment).percentDecoded.flatMap { byte in
                 switch byte {
-                case UInt8(ascii: "/"): result += "%2F".utf8
-                case UInt8(ascii: "%"): result += "%25".utf8
-                default: result.append(byte)
+                case UInt8(ascii: "/"): Array("%2F".utf8)
+                case UInt8(ascii: "%"): Array("%25".utf8)
+                default: [byte]
                 }
             }
         }
-        return result
+        return Array(segments.joined(separator: [UInt8(ascii: "/")]))
     }
 }

@@ -17,7 +17,8 @@ enum FileExtension {
 
     /// The extension for a `Content-Type`: `json` for every type whose name ends with `+json`, `bin` for an unknown type.
     static func of(_ contentType: String?) -> String {
-        let type = mediaType(contentType)
+        // Some servers send several types in one field.
+        let type = MediaType(String(contentType?.prefix { $0 != "," } ?? "")).essence
         if let known = types.first(where: { $0.type == type }) { return known.fileExtension }
         if type.hasSuffix("+json") { return "json" }
         if type.hasSuffix("+xml") { return "xml" }
@@ -38,11 +39,5 @@ enum FileExtension {
             ending.allSatisfy(ASCII.isAlphanumeric)
         else { return (name, nil) }
         return (String(name[..<dot]), String(name[dot...].dropFirst()))
-    }
-
-    /// Type and subtype, in lower case.
-    private static func mediaType(_ contentType: String?) -> String {
-        let type = contentType?.prefix { $0 != ";" && $0 != "," } ?? ""
-        return type.filter { !$0.isWhitespace }.lowercased()
     }
 }

@@ -5,10 +5,11 @@ internal import InterceptorsArchives
 enum HAREntryEncoder {
     static func entry(_ exchange: RecordedExchange) -> OrderedJSON {
         let wait = max(0, exchange.wait.wholeMicroseconds)
-        let receive = exchange.response?.chunks.reduce(0) { saturated($0, max(0, $1.pause.wholeMicroseconds)) } ?? 0
+        let pauses = exchange.response?.chunks.map { Duration.microseconds(max(0, $0.pause.wholeMicroseconds)) } ?? []
+        let receive = pauses.reduce(.zero, +).wholeMicroseconds
         return [
             "startedDateTime": .string(HARDate.text(exchange.startedAt)),
-            "time": .milliseconds(microseconds: saturated(wait, receive)),
+            "time": .milliseconds(microseconds: wait + receive),
             "request": request(exchange.request),
             "response": response(exchange.response, exchange.failure),
             "cache": [:],
@@ -17,11 +18,6 @@ enum HAREntryEncoder {
             ],
             "_id": exchange.number.map { .integer($0) },
         ]
-    }
-
-    private static func saturated(_ one: Int64, _ other: Int64) -> Int64 {
-        let (sum, isTooLarge) = one.addingReportingOverflow(other)
-        return isTooLarge ? .max : sum
     }
 
     private static func request(_ request: RecordedExchange.Request) -> OrderedJSON {

@@ -42,10 +42,6 @@ extension OrderedJSON {
 extension Array {
     /// The elements in the order of the bytes of their texts. Elements with one text keep their order.
     func ordered(by text: (Element) -> String) -> [Element] {
-        enumerated().sorted { left, right in
-            let (one, other) = (text(left.element).utf8, text(right.element).utf8)
-            return one.elementsEqual(other) ? left.offset < right.offset : one.lexicographicallyPrecedes(other)
-        }
-        .map(\.element)
+        sorted { text($0).utf8.lexicographicallyPrecedes(text($1).utf8) }
     }
 }

@@ -19,10 +19,7 @@ enum LaunchArguments {
     static func ascii(_ json: Data) -> String {
         String(decoding: json, as: UTF8.self).unicodeScalars.reduce(into: "") { text, scalar in
             guard scalar.value >= 0x7F else { return text.unicodeScalars.append(scalar) }
-            for unit in String(scalar).utf16 {
-                let digits = String(unit, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
-            }
+            for unit in String(scalar).utf16 { text += String(format: "\\u%04x", Int(unit)) }
         }
     }
 
