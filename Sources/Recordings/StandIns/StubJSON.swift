@@ -148,20 +148,15 @@ extension StubAnswer {
         case .body(let body):
             if let bytes = body.data {
                 // Text gets a type, unless the answer has one.
-                let text = headers.contains(.contentType) ? String(validating: bytes, as: UTF8.self) : nil
-                if !bytes.isEmpty {
-                    members.append(
-                        text.map { ("text", .string($0)) } ?? ("base64", .string(bytes.base64EncodedString()))
-                    )
-                }
+                if !bytes.isEmpty { members.append(bytes.member(asText: headers.contains(.contentType))) }
             } else if let file = body.file {
-                members.append(("file", .string(file.absoluteURL.standardizedFileURL.path)))
+                members.append(Self.member(file))
             } else {
                 throw refusal("its body is a stream. Use .stream([…]).")
             }
         case .file(let file):
             guard file.isFileURL else { throw refusal("the URL isn't one of a file.") }
-            members.append(("file", .string(file.absoluteURL.standardizedFileURL.path)))
+            members.append(Self.member(file))
         case .chunks(let chunks, let error):
             members.append(("chunks", .array(chunks.map(\.json))))
             if let error { members.append(try failure(error, refusal)) }
@@ -170,6 +165,10 @@ extension StubAnswer {
         case .closure, .choice: throw refusal("its answer is a closure. Only values travel.")
         }
         return members
+    }
+
+    private static func member(_ file: URL) -> OrderedJSON.Member {
+        ("file", .string(file.absoluteURL.standardizedFileURL.path))
     }
 
     private func failure(_ error: any Error, _ refusal: (String) -> TransportError) throws -> OrderedJSON.Member {
@@ -182,12 +181,15 @@ extension StubAnswer {
 
 extension StubAnswer.Chunk {
     fileprivate var json: OrderedJSON {
-        let text = String(validating: bytes, as: UTF8.self)
-        return [
-            "text": text.map { .string($0) },
-            "base64": text == nil ? .string(bytes.base64EncodedString()) : nil,
-            "after": pause > .zero ? .seconds(pause) : nil,
-        ]
+        .object([bytes.member(asText: true)] + (pause > .zero ? [("after", .seconds(pause))] : []))
+    }
+}
+
+extension Data {
+    /// The bytes as the text that they are, or else in base64.
+    fileprivate func member(asText: Bool) -> OrderedJSON.Member {
+        if asText, let text = String(validating: self, as: UTF8.self) { return ("text", .string(text)) }
+        return ("base64", .string(base64EncodedString()))
     }
 }
 
