@@ -115,11 +115,6 @@ extension LaunchStubs {
     }
 }
 
-extension LaunchStubs: ExpressibleByArrayLiteral {
-    /// Creates stubs without names.
-    public init(arrayLiteral stubs: Stub...) { self.init(names: [], stubs: stubs) }
-}
-
 extension LaunchStubs {
     /// The stubs to register, in this order, with those that the names stand for.
     ///

@@ -34,7 +34,7 @@ import Testing
 
     @Test func aLongArgumentArrivesWhole() async throws {
         let bytes = Data((0..<60_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-        let stubs: LaunchStubs = [.on(.get, "/a", .data(bytes))]
+        let stubs = LaunchStubs(stubs: [.on(.get, "/a", .data(bytes))])
         let arguments = try stubs.launchArguments
         #expect(try await launch("debug", ["GET", "https://a.example/a"], arguments) == ["200 - 60000 bytes"])
     }
@@ -42,7 +42,7 @@ import Testing
     @Test func aLongAnswerTravelsAsAFile() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write(Data(count: 3_000_000), to: "a.bin")
-        let stubs: LaunchStubs = [.on(.get, "/a", .file(file))]
+        let stubs = LaunchStubs(stubs: [.on(.get, "/a", .file(file))])
         let arguments = try stubs.launchArguments
         #expect(try await launch("debug", ["GET", "https://a.example/a"], arguments) == ["200 - 3000000 bytes"])
     }

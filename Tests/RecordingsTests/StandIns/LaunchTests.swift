@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func stubsOfTheArgumentsAnswer() async throws {
-        let stubs: LaunchStubs = [.on(.get, "/a", .text("stubbed ä")), .on(.get, "/b", .status(503), times: 1)]
+        let stubs = LaunchStubs(stubs: [.on(.get, "/a", .text("stubbed ä")), .on(.get, "/b", .status(503), times: 1)])
         let client = launched(try stubs.launchArguments)
         #expect(try await client.get("/a") == "stubbed ä")
         #expect(try await client.send(HTTPRequest(url: url("/b"))).status == 503)
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test func answerThatCannotTravelIsAnErrorOfTheTest() {
-        let stubs: LaunchStubs = [.on(.get, "/a", .answer { _ in HTTPResponse(status: 200) })]
+        let stubs = LaunchStubs(stubs: [.on(.get, "/a", .answer { _ in HTTPResponse(status: 200) })])
         let error = #expect(throws: TransportError.self) { try stubs.launchArguments }
         #expect(error?.code == .invalidLaunchStubs)
     }
@@ -171,9 +171,9 @@ import Testing
     }
 
     @Test func streamsAndDelaysOfStubsBehaveLikeThoseOfATransport() async throws {
-        let stubs: LaunchStubs = [
+        let stubs = LaunchStubs(stubs: [
             .on(.get, "/a", .stream([Data("a".utf8), Data("b".utf8)])), .on(.get, "/slow", .neverAnswer),
-        ]
+        ])
         let client = launched(try stubs.launchArguments)
         var request = HTTPRequest(url: url("/a"), context: .with(\.responseBody, .streamed))
         let response = try await client.send(request)
