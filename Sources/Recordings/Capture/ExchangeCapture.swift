@@ -75,12 +75,9 @@ struct ExchangeCapture: Sendable {
 }
 
 extension RecordedExchange.Failure {
-    /// The code of a content that its reader didn't read to the end, so that the rest isn't known.
-    static let discardedCode = "notRecorded"
-
-    /// The end of a content whose reader discarded the rest.
+    /// The end of a content whose reader discarded the rest, which isn't known.
     static let discarded = Self(
-        code: discardedCode,
+        code: HTTPErrorCode.notRecorded.rawValue,
         message: "The recording of the content ends here, because its reader discarded the rest when it was recorded."
     )
 
@@ -91,7 +88,7 @@ extension RecordedExchange.Failure {
     ]
 
     /// Whether the content ended because its reader discarded the rest.
-    var isOfReader: Bool { code == Self.discardedCode }
+    var isOfReader: Bool { code == Self.discarded.code }
 
     /// A failure as it is recorded; `nil` for one that isn't: a cancellation, or an error about the call itself.
     init?(_ error: any Error) {

@@ -7,13 +7,10 @@ struct ArrivedRequest: Sendable {
     /// The request for a transport: its content is as replayable as it was, or more.
     var sendable: HTTPRequest
 
-    private let clock: any Clock<Duration>
-
     /// - Throws: `CancellationError`; `HTTPErrorCode.bodyNotReplayable`, if a one-shot content was sent before, and
     ///   `HTTPErrorCode.bodyTooLarge`, if it is longer than the limit; `HTTPErrorCode.timedOut`, if the content takes longer on the clock
     ///   than the request's time limits.
     init(_ request: HTTPRequest, limit: Int, clock: any Clock<Duration>) async throws {
-        self.clock = clock
         sendable = request
         recorded = RecordedExchange.Request(request)
         if let bytes = request.body.data {
@@ -77,10 +74,5 @@ struct ArrivedRequest: Sendable {
         } onCancel: {
             body.discard()
         }
-    }
-
-    /// The request with its content in memory, as a transport in memory receives it. Reports the progress of sending.
-    func readInMemory() async throws -> HTTPRequest {
-        try await StubExchange.receive(sendable, clock: clock).recorded
     }
 }

@@ -31,7 +31,7 @@ public struct RecordedTransport: Transport {
             return try await capture.capture { try await base.send(arrived.sendable) }
         case .refuse(let count):
             arrived.sendable.body.discard()
-            throw await refusal(of: arrived.recorded, request, session, count: count)
+            throw await refusal(of: arrived, session, count: count)
         }
     }
 
@@ -42,10 +42,10 @@ public struct RecordedTransport: Transport {
         _ ticket: TapeState.Ticket
     ) async throws -> HTTPResponse {
         do {
-            let request = try await arrived.readInMemory()
-            let options = session.options
-            let answer = exchange.answer(now: options.time.now(), delays: options.repeatsPauses, to: request)
-            return try await StubExchange.response(of: answer, to: request, clock: options.time.clock)
+            let (time, repeatsPauses) = (session.options.time, session.options.repeatsPauses)
+            let request = try await StubExchange.receive(arrived.sendable, clock: time.clock).recorded
+            let answer = exchange.answer(now: time.now(), delays: repeatsPauses, to: request)
+            return try await StubExchange.response(of: answer, to: request, clock: time.clock)
         } catch {
             if error is CancellationError || Task.isCancelled { session.giveBack(ticket) }
             throw error
@@ -54,25 +54,21 @@ public struct RecordedTransport: Transport {
 
     // Compares the request with all entries, which takes too long for the caller's actor.
     @concurrent
-    private func refusal(
-        of recorded: RecordedExchange.Request,
-        _ request: HTTPRequest,
-        _ session: TapeSession,
-        count: Int
-    ) async -> TransportError {
+    private func refusal(of arrived: ArrivedRequest, _ session: TapeSession, count: Int) async -> TransportError {
         let cause: String
         if count > 0 {
             cause = "answered \(count) of \(count) times: this request was made more often than it was recorded."
         } else {
-            let (requests, options) = (session.index.exchanges.map(\.request), session.options)
-            let nearest = RequestDifference.sentence(recorded, among: requests, options.matching, options.redaction)
+            let (sent, requests) = (arrived.recorded, session.index.exchanges.map(\.request))
+            let options = session.options
+            let nearest = RequestDifference.sentence(sent, among: requests, options.matching, options.redaction)
             cause = "has no entry for this request. " + (nearest ?? session.contents)
         }
         let remedy =
             "Record it in mode new, or everything again in mode all."
             + (count > 0 ? " With repeatingLast: true, the last response plays again." : "")
         let message = "The recording \(session.files.path) (mode \(session.mode)) \(cause) \(remedy)"
-        return TransportError(.notRecorded, message, request: request)
+        return TransportError(.notRecorded, message, request: arrived.sendable)
     }
 }
 
