@@ -73,7 +73,7 @@ package final class FolderAnswers: Sendable {
     /// The sentence about a file that can't be used.
     private static func message(_ error: any Error) -> String? {
         if let broken = error as? Broken { return broken.message }
-        return (error as? FolderPath.Failure).map { "\(FolderTable.printable($0.path)) can't be read: \($0.reason)" }
+        return (error as? FolderPath.Failure).map { "\(FolderTable.printable([$0.file])) can't be read: \($0.reason)" }
     }
 
     private func miss(

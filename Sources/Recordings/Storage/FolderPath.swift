@@ -10,8 +10,6 @@ struct FolderPath: Sendable {
         let code: Int32
         let file: String
 
-        var path: [String] { file.split(separator: "/", omittingEmptySubsequences: false).map(String.init) }
-
         /// Whether there is no such file.
         var isMissing: Bool { code == ENOENT }
 

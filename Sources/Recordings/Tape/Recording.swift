@@ -145,4 +145,64 @@ extension Recording {
         guard mode != .live else { return [:] }
         return try openedSession().finish(allowingUnused: allowingUnused)
     }
+
+    /// The way in which a recording answers requests.
+    ///
+    /// | mode | a request that is recorded | a request that isn't | writes |
+    /// | --- | --- | --- | --- |
+    /// | ``none`` | plays | fails | never |
+    /// | ``new`` | plays | is sent and recorded | yes |
+    /// | ``once``, if the file exists | plays | fails | only expired entries |
+    /// | ``once``, if it doesn't | plays | is sent and recorded | yes |
+    /// | ``all`` | is sent and recorded again | is sent and recorded | yes |
+    /// | ``live`` | is sent | is sent | never |
+    public struct Mode: OpenSet {
+        /// The name of the mode, as the environment variable `INTERCEPTORS_RECORDING` gives it.
+        public let rawValue: String
+        /// Creates a mode from its name. A name that isn't listed here fails each request, with an error that names it.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// Plays what is recorded. Any other request fails with `HTTPErrorCode.notRecorded`, and nothing is ever written or
+        /// sent.
+        public static let none = Self(rawValue: "none")
+        /// Plays what is recorded, and records the rest.
+        public static let new = Self(rawValue: "new")
+        /// Plays if the file exists, and otherwise records everything.
+        ///
+        /// Each process decides once for each file, when the first request arrives: without a file it goes on recording what isn't
+        /// there, so 100 parallel tests with one file all record in the first run.
+        public static let once = Self(rawValue: "once")
+        /// Records everything again. Entries for requests that aren't made this time stay in the file.
+        public static let all = Self(rawValue: "all")
+        /// Sends everything, and neither reads nor writes the file.
+        public static let live = Self(rawValue: "live")
+
+        static let known: [Self] = [.none, .new, .once, .all, .live]
+    }
+}
+
+/// Thrown by ``Recording/finish(allowingUnused:)``: everything that no longer fits, in one error. URLs are redacted.
+public struct RecordingError: Error, Sendable, CustomStringConvertible {
+    /// The recording's file.
+    public let file: URL
+    /// The entries that no request has used, in the order of the file: method and URL.
+    public let unused: [String]
+    /// The exchanges that aren't recorded, or without their content: method, URL and reason. The content is too long, a failure was to
+    /// replace a response, the side file can't be written, or the exchange hasn't ended.
+    public let notRecorded: [String]
+
+    /// The file and what the error lists.
+    public var description: String {
+        let remedy = " Delete these entries, or pass allowingUnused: true."
+        let lists = [
+            unused.isEmpty ? nil : "No request has used \(unused.joined(separator: ", ")).\(remedy)",
+            notRecorded.isEmpty ? nil : "Not recorded: \(notRecorded.joined(separator: "; "))",
+        ]
+        return "RecordingError: \(file.lastPathComponent): \(lists.compactMap(\.self).joined(separator: " "))"
+    }
+}
+
+extension HTTPErrorCode {
+    /// `TransportError`: a recording has no response to the request, or no more of its content.
+    public static let notRecorded = Self(rawValue: "notRecorded")
 }
