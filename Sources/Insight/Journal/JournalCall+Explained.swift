@@ -59,15 +59,12 @@ extension JournalCall.Step {
     /// The inner step whose response this step's response was made from: the one with most in common, or else the latest.
     fileprivate var source: JournalCall.Message? {
         guard let response else { return nil }
-        var best: JournalCall.Message?
-        var bestScore = -1
-        for other in steps.compactMap(\.response) {
-            let score =
-                (other.fields == response.fields ? 2 : 0) + (other.body == response.body ? 1 : 0)
+        func score(_ other: JournalCall.Message) -> Int {
+            (other.fields == response.fields ? 2 : 0) + (other.body == response.body ? 1 : 0)
                 + (other.status == response.status ? 4 : 0)
-            if score >= bestScore { (best, bestScore) = (other, score) }
         }
-        return best
+        // The first of equal ones is the latest.
+        return steps.compactMap(\.response).reversed().max { score($0) < score($1) }
     }
 }
 
