@@ -17,7 +17,7 @@ package enum StubExchange {
         clock: any Clock<Duration>
     ) async throws -> (recorded: HTTPRequest, isComplete: Bool) {
         if let bytes = request.body.data {
-            var progress = StubProgress(request.context.uploadProgress, total: request.body.length)
+            var progress = StubProgress(report: request.context.uploadProgress, total: request.body.length)
             progress.add(bytes.count)
             return (request, true)
         }
@@ -34,7 +34,7 @@ package enum StubExchange {
         _ request: HTTPRequest,
         _ arrived: @Sendable () -> Void
     ) async throws -> (data: Data, isComplete: Bool) {
-        var progress = StubProgress(request.context.uploadProgress, total: request.body.length)
+        var progress = StubProgress(report: request.context.uploadProgress, total: request.body.length)
         var bytes = Data()
         var isComplete = true
         do {
@@ -101,7 +101,7 @@ package enum StubExchange {
         var buffered = response
         do {
             let bytes = try await response.body.collect(upTo: limit)
-            var progress = StubProgress(request.context.downloadProgress, total: response.body.length)
+            var progress = StubProgress(report: request.context.downloadProgress, total: response.body.length)
             progress.add(bytes.count)
             buffered.body = HTTPBody(bytes)
         } catch {
@@ -126,7 +126,7 @@ package enum StubExchange {
         for request: HTTPRequest,
         _ close: @escaping @Sendable () -> Void
     ) -> HTTPBody {
-        let progress = StubProgress(request.context.downloadProgress, total: body.length)
+        let progress = StubProgress(report: request.context.downloadProgress, total: body.length)
         let chunks = UnfoldingSequence(from: { (body.makeAsyncIterator(), progress) }) { state in
             do {
                 try Task.checkCancellation()
@@ -190,14 +190,9 @@ extension StubAnswer {
 
 /// Reports the progress of a body.
 struct StubProgress: Sendable {
-    private let report: (@Sendable (TransferProgress) -> Void)?
-    private let total: Int64?
-    private var completed: Int64 = 0
-
-    init(_ report: (@Sendable (TransferProgress) -> Void)?, total: Int64?) {
-        self.report = report
-        self.total = total
-    }
+    let report: (@Sendable (TransferProgress) -> Void)?
+    let total: Int64?
+    private(set) var completed: Int64 = 0
 
     mutating func add(_ count: Int) {
         completed += Int64(count)

@@ -2,7 +2,7 @@
 struct StubState {
     /// One registered stub.
     struct Stub: Sendable {
-        let id: Int
+        fileprivate(set) var id = 0
         /// The requests that the stub is for, or `nil` if a closure decides.
         let scope: StubScope?
         let location: CodeLocation
@@ -54,22 +54,15 @@ struct StubState {
     }
 
     /// Registers a stub. A stub without a limit replaces an earlier one for the same requests.
-    mutating func add(
-        _ scope: StubScope?,
-        _ location: CodeLocation,
-        times: Int?,
-        answer: StubAnswer,
-        matches: @escaping @Sendable (HTTPRequest) -> Bool
-    ) {
-        if let scope, times == nil {
+    mutating func add(_ stub: Stub) {
+        if let scope = stub.scope, stub.times == nil {
             for index in stubs.indices where stubs[index].times == nil && stubs[index].replacement == nil {
                 guard let earlier = stubs[index].scope, earlier.covers(scope), scope.covers(earlier) else { continue }
-                stubs[index].replacement = location
+                stubs[index].replacement = stub.location
             }
         }
-        stubs.append(
-            Stub(id: nextID(), scope: scope, location: location, matches: matches, answer: answer, times: times)
-        )
+        stubs.append(stub)
+        stubs[stubs.count - 1].id = nextID()
     }
 
     mutating func enqueue(_ answers: [StubAnswer], _ location: CodeLocation) { queue += answers.map { ($0, location) } }

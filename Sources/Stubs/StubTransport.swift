@@ -150,12 +150,14 @@ extension StubTransport {
         line: Int = #line
     ) {
         let scope = StubScope(method, pattern)
-        let location = CodeLocation(fileID: fileID, line: line)
-        state.withLock { state in
-            state.add(scope, location, times: times, answer: answer) {
-                scope.matches($0.method, $0.url.absoluteString)
-            }
-        }
+        let stub = StubState.Stub(
+            scope: scope,
+            location: CodeLocation(fileID: fileID, line: line),
+            matches: { scope.matches($0.method, $0.url.absoluteString) },
+            answer: answer,
+            times: times
+        )
+        state.withLock { $0.add(stub) }
     }
 
     /// Answers requests with a given method whose URL matches a pattern. A closure chooses the answer to each request.
@@ -199,7 +201,8 @@ extension StubTransport {
         line: Int = #line
     ) {
         let location = CodeLocation(fileID: fileID, line: line)
-        state.withLock { $0.add(nil, location, times: times, answer: answer, matches: matches) }
+        let stub = StubState.Stub(scope: nil, location: location, matches: matches, answer: answer, times: times)
+        state.withLock { $0.add(stub) }
     }
 
     /// Adds answers for requests that no stub matches. Each answer is used once, in order.
