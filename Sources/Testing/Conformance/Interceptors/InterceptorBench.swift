@@ -120,13 +120,17 @@ extension InterceptorConformance {
         let stage: RuleStage
         let content: Data
         let make: Factory
-        var interceptor: any Interceptor
+        var chain: [any Interceptor]
         var server: ScriptedServer
+        /// Observes the calls.
+        var journal: Journal?
+
+        var interceptor: any Interceptor { chain[0] }
 
         /// The same, with a new interceptor and a new server.
         func fresh(_ answer: ScriptedServer.Answer? = nil) throws -> Bench {
             var fresh = self
-            fresh.interceptor = try make(world)
+            fresh.chain = [try make(world)]
             fresh.server = ScriptedServer(content: content)
             if let answer { fresh.server.answer(answer) }
             return fresh
@@ -160,14 +164,12 @@ extension InterceptorConformance.Bench {
     @discardableResult
     func start(
         _ request: HTTPRequest,
-        through interceptors: [any Interceptor]? = nil,
-        journal: Journal? = nil,
         keepsResponse: Bool = true,
         reading read: @escaping @Sendable (HTTPBody) async throws -> Void = { _ in }
     ) -> InterceptorConformance.Call {
         let call = InterceptorConformance.Call(request)
         log.add(call)
-        let chain = InterceptorChain(interceptors ?? [interceptor], transport: server, observer: journal)
+        let chain = InterceptorChain(chain, transport: server, observer: journal)
         let probe = CallProbe()
         let task = CallerValue.$probe.withValue(probe) {
             Task(executorPreference: stage.queue) {
@@ -187,18 +189,12 @@ extension InterceptorConformance.Bench {
     }
 
     /// Makes a call, and waits for its response or error.
-    func send(
-        _ request: HTTPRequest,
-        through interceptors: [any Interceptor]? = nil,
-        journal: Journal? = nil
-    ) async throws -> HTTPResponse {
-        try await start(request, through: interceptors, journal: journal).outcome()
-    }
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await start(request).outcome() }
 
     /// Makes a call that must get a response.
-    func succeed(_ request: HTTPRequest, through interceptors: [any Interceptor]? = nil) async throws -> HTTPResponse {
+    func succeed(_ request: HTTPRequest) async throws -> HTTPResponse {
         do {
-            return try await send(request, through: interceptors)
+            return try await send(request)
         } catch {
             throw RuleObservation("A call that got a 200 failed: \(error).", as: "theResponseComesBack")
         }
@@ -283,7 +279,7 @@ extension InterceptorConformance.Law {
                     stage: stage,
                     content: bytes,
                     make: make,
-                    interceptor: try make(world),
+                    chain: [try make(world)],
                     server: ScriptedServer(content: bytes)
                 )
                 // The first call shows whether other threads take part, and pays for what is made only once.

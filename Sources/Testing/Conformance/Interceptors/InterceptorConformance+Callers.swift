@@ -56,22 +56,21 @@ extension InterceptorConformance {
             try look(at: "\(own)", "The interceptor's description")
             try look(at: String(reflecting: own), "The interceptor's debug description")
             for answer in RefusingAnswer.all {
-                let fresh = try bench.fresh { arrival, server in
+                var fresh = try bench.fresh { arrival, server in
                     var response = try answer.respond(arrival, server)
                     response.headers[.setCookie] = "session=response-secret-9"
                     return response
                 }
                 let fields: HTTPFields = [.authorization: "Bearer request-secret-9"]
-                let journal = Journal(time: fresh.world.time)
+                fresh.journal = Journal(time: fresh.world.time)
                 do {
                     let request = try fresh.request("/things?access_token=query-secret-9", fields: fields)
-                    let response = try await fresh.send(request, journal: journal)
-                    response.body.discard()
+                    try await fresh.send(request).body.discard()
                 } catch {
                     let text = "\(error) \(String(reflecting: error)) \(error.localizedDescription)"
                     try look(at: text, "After \(answer.name), the text of the \(type(of: error))")
                 }
-                let notes = journal.calls.compactMap(\.root).flatMap(Self.notes(of:))
+                let notes = fresh.journal?.calls.compactMap(\.root).flatMap(Self.notes(of:)) ?? []
                 try look(at: notes.joined(separator: "\n"), "After \(answer.name), a note in the journal")
             }
         },
@@ -145,14 +144,10 @@ extension InterceptorConformance {
             }
         },
         Law("aSharedResponseIsDeclared", repair: "Call shareResponse(by:).", for: { $0.includes(.shares) }) { bench in
-            let names = Guarded<[String?]>([])
-            bench.server.answer { arrival, server in
-                names.change { $0.append(arrival.request.context.sharedBy) }
-                return server.usual(arrival.request, fields: [.cacheControl: "max-age=600"])
-            }
+            bench.server.answer { $1.usual($0.request, fields: [.cacheControl: "max-age=600"]) }
             _ = try await bench.succeed(try bench.request())
             try expect(
-                names.value.allSatisfy { $0 != nil },
+                bench.server.arrivals.allSatisfy { $0.sharedBy != nil },
                 "A request whose response is shared went on without saying so."
             )
         },

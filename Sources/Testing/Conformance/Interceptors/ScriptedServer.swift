@@ -11,6 +11,7 @@ final class ScriptedServer: Transport {
         let isReadable: Bool
         /// The caller's task-local value.
         let taskLocal: Int
+        let sharedBy: String?
     }
 
     typealias Answer = @Sendable (Arrival, ScriptedServer) async throws -> HTTPResponse
@@ -70,11 +71,13 @@ final class ScriptedServer: Transport {
                 number: state.arrivals.count + 1,
                 request: request,
                 isReadable: request.body.isReadable,
-                taskLocal: CallerValue.number
+                taskLocal: CallerValue.number,
+                sharedBy: request.context.sharedBy
             )
             // Kept without what would keep the call's own objects alive.
             var kept = arrival
             kept.request.context = HTTPContext()
+            kept.request.context.mark = request.context.mark
             state.arrivals.append(kept)
             state.running += 1
             return (arrival, state.answer)
