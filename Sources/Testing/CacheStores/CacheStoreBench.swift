@@ -53,11 +53,14 @@ extension CacheStoreConformance {
             try expect(isStored, is: true, "The result of commit(if:)")
         }
 
+        /// Removes the entries of a key, or of all keys.
+        func removeAll(of key: CacheKey?) async throws {
+            if let key { try await store.removeAll(of: key) } else { try await store.removeAll { _ in true } }
+        }
+
         func entries(_ key: CacheKey) async throws -> [CacheEntry] { try await store.snapshot(of: key).entries }
 
-        func generation(_ key: CacheKey) async throws -> UInt64 {
-            try await store.snapshot(of: key).generation
-        }
+        func generation(_ key: CacheKey) async throws -> UInt64 { try await store.snapshot(of: key).generation }
 
         /// The bodies of all entries of a key, as text, sorted.
         func bodies(_ key: CacheKey) async throws -> [String] {

@@ -23,10 +23,8 @@ extension CacheStoreConformance {
                         let writer = try await bench.store.write(bench.response(), for: key, replacing: [], length: 1)
                         try await writer.append(Data("x".utf8))
                         _ = try await writer.commit { $0 == generation }
-                    } else if round.isMultiple(of: 2) {
-                        try await bench.store.removeAll(of: key)
                     } else {
-                        try await bench.store.removeAll { _ in true }
+                        try await bench.removeAll(of: round.isMultiple(of: 2) ? key : nil)
                     }
                 }
                 // If the commit came first, the entry was removed; otherwise the generation had changed.

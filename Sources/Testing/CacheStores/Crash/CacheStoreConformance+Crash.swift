@@ -117,11 +117,7 @@ extension CacheStoreConformance {
             for isClear in [false, true] {
                 let generation = try await other.generation(key)
                 let writer = try await other.store.write(other.response(), for: key, replacing: [], length: nil)
-                if isClear {
-                    try await one.store.removeAll { _ in true }
-                } else {
-                    try await one.store.removeAll(of: key)
-                }
+                try await one.removeAll(of: isClear ? nil : key)
                 let isStored = try await writer.commit { $0 == generation }
                 try expect(isStored, is: false, "Whether the older response was stored")
                 try expect(try await one.entries(key).count, is: 0, "The number of entries")

@@ -182,11 +182,6 @@ struct CrashScript: Sendable {
         return script.moments
     }
 
-    private init(bench: CacheStoreConformance.Bench, folder: URL) {
-        self.bench = bench
-        self.folder = folder
-    }
-
     private mutating func play() async throws {
         let (short, long) = (try bench.key("short"), try bench.key("long"))
         content = [short: [], long: []]

@@ -244,20 +244,15 @@ struct Chunking: Sendable {
     let name: String
     private let size: @Sendable () -> Int
 
-    private init(_ name: String, _ size: @escaping @Sendable () -> Int) {
-        self.name = name
-        self.size = size
-    }
-
     /// Content may have megabytes, and each chunk costs a step of the check.
     private static let mostChunks = 16_384
 
     /// The ways to cut content, some of them at pseudo-random borders.
     static func all(seed: UInt64) -> [Self] {
         let random = RandomSource.seeded(seed)
-        return [Self("in one chunk") { .max }, Self("byte by byte") { 1 }]
+        return [Self(name: "in one chunk") { .max }, Self(name: "byte by byte") { 1 }]
             + [4, 64, 512].map { most in
-                Self("in chunks of 1 to \(most) bytes") { 1 + Int(random.next() % UInt64(most)) }
+                Self(name: "in chunks of 1 to \(most) bytes") { 1 + Int(random.next() % UInt64(most)) }
             }
     }
 
@@ -281,18 +276,15 @@ struct ContentSample: Sendable {
     let type: String
     let content: Data
 
-    private init(_ name: String, _ type: String, _ content: Data) {
-        (self.name, self.type, self.content) = (name, type, content)
-    }
-
     /// The samples of every check, and the content that the author gave.
     static func all(with own: Data) -> [Self] {
-        [
-            Self("the check's own content", "application/json", own),
-            Self("text", "text/plain; charset=utf-8", Data((0..<12).map(text).joined().utf8)),
-            Self("JSON", "application/json", Data(json.utf8)),
-            Self("a stream of events", "text/event-stream", Data((0..<12).map(event).joined().utf8)),
-            Self("binary content", "application/octet-stream", binary),
+        let (texts, events) = ((0..<12).map(text).joined(), (0..<12).map(event).joined())
+        return [
+            Self(name: "the check's own content", type: "application/json", content: own),
+            Self(name: "text", type: "text/plain; charset=utf-8", content: Data(texts.utf8)),
+            Self(name: "JSON", type: "application/json", content: Data(json.utf8)),
+            Self(name: "a stream of events", type: "text/event-stream", content: Data(events.utf8)),
+            Self(name: "binary content", type: "application/octet-stream", content: binary),
         ]
     }
 

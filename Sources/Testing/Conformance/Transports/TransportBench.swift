@@ -5,16 +5,9 @@ extension TransportConformance {
     struct Bench: Sendable {
         let server: MockServer
         let clock: ManualClock
-        let transport: any Transport
         let missing: Set<Capability>
-        private let log = WaitLog()
-
-        init(_ server: MockServer, _ clock: ManualClock, _ missing: Set<Capability>, _ transport: any Transport) {
-            self.server = server
-            self.clock = clock
-            self.missing = missing
-            self.transport = transport
-        }
+        let transport: any Transport
+        let log = WaitLog()
 
         /// A number that grows with each event at the transport and the server.
         var progress: Int { log.count + server.requests.count + server.connectionsOpened + server.connectionsClosed }
@@ -145,13 +138,8 @@ extension TransportConformance {
         throw RuleObservation("The call succeeded instead of throwing \(expected).")
     }
 
-    static func chunks(of content: Data) -> AsyncStream<Data> {
-        AsyncStream { continuation in
-            for start in stride(from: 0, to: content.count, by: 50_000) {
-                continuation.yield(content[start..<min(start + 50_000, content.count)])
-            }
-            continuation.finish()
-        }
+    static func chunks(of content: Data) -> HTTPBody {
+        ScriptedStream(content, in: (content.count + 49_999) / 50_000).body()
     }
 }
 
@@ -170,7 +158,9 @@ extension TransportConformance.Law {
         let clock = ManualClock()
         let server = try MockServer()
         defer { server.stop() }
-        try await watch(TransportConformance.Bench(server, clock, missing, try make(.manual(clock))), patience)
+        let transport = try make(.manual(clock))
+        let bench = TransportConformance.Bench(server: server, clock: clock, missing: missing, transport: transport)
+        try await watch(bench, patience)
     }
 
     /// Checks a transport without connections, once for each seed.
@@ -185,7 +175,7 @@ extension TransportConformance.Law {
             defer { server.stop() }
             let peer = server.memoryPeer
             let transport = try make(.manual(clock)) { try await peer.answer($0) }
-            let bench = TransportConformance.Bench(server, clock, missing, transport)
+            let bench = TransportConformance.Bench(server: server, clock: clock, missing: missing, transport: transport)
             let report: RuleStage.Report = { text.failure(of: $0, bench.standstill) }
             do {
                 // The stage has a clock that nobody uses: only the rule moves the time of the transport.
