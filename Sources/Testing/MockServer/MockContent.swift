@@ -39,13 +39,14 @@ struct MockContent: Sendable {
         } else {
             // Read while it is sent.
             let length = body.length.flatMap(Int.init(exactly:))
-            self.init(length.map { .length($0) } ?? .chunked(trailers: [:]), [.init(action: .sendBody(body))])
+            let step = MockServer.Step(action: .sendBody(body, isChunked: false))
+            self.init(length.map { .length($0) } ?? .chunked(trailers: [:]), [step])
         }
     }
 
     /// Discards what isn't sent.
     func discard() {
-        for case .sendBody(let body) in steps.map(\.action) { body.discard() }
+        for case .sendBody(let body, _) in steps.map(\.action) { body.discard() }
     }
 
     /// The steps in the chunked coding (RFC 9112 §7.1).
@@ -57,9 +58,8 @@ struct MockContent: Sendable {
     /// A step of the chunked coding; `nil` for an empty piece, which would end the content.
     private static func framed(_ step: MockServer.Step) -> MockServer.Step? {
         switch step.action {
-        case .send(let bytes): bytes.isEmpty ? nil : .send(frame(bytes))
-        case .sendRepeatedly(let bytes, let times): bytes.isEmpty ? nil : .send(frame(bytes), times: times)
-        case .sendBody(let body): .init(action: .sendChunks(body))
+        case .send(let bytes, let times): bytes.isEmpty ? nil : .send(frame(bytes), times: times)
+        case .sendBody(let body, _): .init(action: .sendBody(body, isChunked: true))
         default: step
         }
     }
@@ -80,8 +80,8 @@ struct MockContent: Sendable {
     static func joined(_ steps: [MockServer.Step]) -> [MockServer.Step] {
         var joined: [MockServer.Step] = []
         for step in steps {
-            if case .send(let next) = step.action, next.count < 16 << 10,
-                case .send(let last) = joined.last?.action, last.count < 16 << 10
+            if case .send(let next, times: 1) = step.action, next.count < 16 << 10,
+                case .send(let last, times: 1) = joined.last?.action, last.count < 16 << 10
             {
                 joined[joined.count - 1] = .send(last + next)
             } else {

@@ -65,12 +65,10 @@ extension MockServer {
     /// One action of the server in an answer.
     public struct Step: Sendable {
         enum Action: Sendable {
-            case send(Data)
-            case sendRepeatedly(Data, times: Int)
-            /// Sends a body while it is read. If it fails, the connection closes, so that the content breaks off.
-            case sendBody(HTTPBody)
-            /// The same, in the chunked coding without its end.
-            case sendChunks(HTTPBody)
+            case send(Data, times: Int)
+            /// Sends a body while it is read, perhaps in the chunked coding without its end. If it fails, the connection closes, so
+            /// that the content breaks off.
+            case sendBody(HTTPBody, isChunked: Bool)
             case wait(Duration)
             case waitForever
             case run(@Sendable () async -> Void)
@@ -81,15 +79,13 @@ extension MockServer {
         let action: Action
 
         /// Sends bytes unchanged.
-        public static func send(_ bytes: Data) -> Self { Self(action: .send(bytes)) }
+        public static func send(_ bytes: Data) -> Self { send(bytes, times: 1) }
 
         /// Sends text unchanged in UTF-8.
-        public static func send(_ text: String) -> Self { Self(action: .send(Data(text.utf8))) }
+        public static func send(_ text: String) -> Self { send(Data(text.utf8)) }
 
         /// Sends the same bytes a number of times, keeping them in memory once.
-        public static func send(_ bytes: Data, times: Int) -> Self {
-            Self(action: .sendRepeatedly(bytes, times: max(0, times)))
-        }
+        public static func send(_ bytes: Data, times: Int) -> Self { Self(action: .send(bytes, times: max(0, times))) }
 
         /// Waits on the server's clock.
         public static func wait(_ duration: Duration) -> Self { Self(action: .wait(duration)) }

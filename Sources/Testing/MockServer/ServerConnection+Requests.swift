@@ -23,7 +23,7 @@ extension ServerConnection {
     private func give(_ answer: StubAnswer, to request: MockServer.Request, keepsAlive: Bool) throws(Ending) -> Bool {
         let chosen = answer.isChosen ? try choose(request) { try await answer.chosen(for: request) } : answer
         let script = chosen.script(for: request, keepsAlive: keepsAlive)
-        try perform(script.steps)
+        for step in script.steps { try perform(step) }
         return script.keepsAlive
     }
 
@@ -61,19 +61,10 @@ extension ServerConnection {
     }
 
     private func answer(to request: MockServer.Request, by route: Route?) throws(Ending) -> StubAnswer {
-        guard let route else {
-            let (queued, fallback) = server.state.change { state in
-                state.note(request)
-                let fallback = state.queue.isEmpty ? state.fallback : nil
-                return (fallback == nil ? state.takeQueued(for: request) : nil, fallback)
-            }
-            if let fallback { return try value { await fallback(request) } }
-            return queued ?? .status(404)
-        }
-        server.state.change { $0.note(request) }
-        switch route.answer {
+        switch server.state.change({ $0.answer(to: request, by: route) }) {
         case .response(let response): return response
-        case .closure(let answer): return try choose(request, "The route \(route)") { try await answer(request) }
+        case .closure(let answer):
+            return try choose(request, route.map { "The route \($0)" } ?? "The answer") { try await answer(request) }
         }
     }
 }
@@ -195,17 +186,10 @@ extension ServerConnection {
 }
 
 extension ServerConnection {
-    /// Performs the steps of a response.
-    func perform(_ steps: [MockServer.Step]) throws(Ending) {
-        for step in steps { try perform(step) }
-    }
-
     private func perform(_ step: MockServer.Step) throws(Ending) {
         switch step.action {
-        case .send(let bytes): try send(bytes)
-        case .sendRepeatedly(let bytes, let times): try send(bytes, times: times)
-        case .sendBody(let body): try send(body, isChunked: false)
-        case .sendChunks(let body): try send(body, isChunked: true)
+        case .send(let bytes, let times): try send(bytes, times: times)
+        case .sendBody(let body, let isChunked): try send(body, isChunked: isChunked)
         case .wait(let duration):
             let clock = server.clock
             try value { _ = try? await clock.sleep(for: duration) }
@@ -240,13 +224,12 @@ extension ServerConnection {
 
 /// The pieces of a body, each read when the connection has sent the one before.
 private actor BodyPieces {
-    private var iterator: HTTPBody.AsyncIterator?
+    private var iterator: HTTPBody.AsyncIterator
 
     init(_ body: HTTPBody) { iterator = body.makeAsyncIterator() }
 
     func next() async -> Result<Data?, ServerConnection.Ending> {
-        guard var iterator else { return .success(nil) }
-        self.iterator = nil
+        var iterator = iterator
         do {
             let piece = try await iterator.next(isolation: self)
             self.iterator = iterator

@@ -180,12 +180,16 @@ struct ServerState: Sendable {
         StubScope.mostSpecific(of: routes.reversed().filter { $0.matches(request) }, scope: \.scope)
     }
 
-    /// The next response of the queue, or a 404 that lists the routes.
-    mutating func takeQueued(for request: MockServer.Request) -> StubAnswer {
+    /// Notes a request, and returns its answer: that of its route, the next of the queue, the fallback's, or a 404 that lists the
+    /// routes.
+    mutating func answer(to request: MockServer.Request, by route: Route?) -> Route.Answer {
+        note(request)
+        if let route { return route.answer }
         guard queue.isEmpty else {
             queueTaken += 1
-            return queue.removeFirst()
+            return .response(queue.removeFirst())
         }
+        if let fallback { return .closure(fallback) }
         let offered =
             routes.isEmpty ? "There are no routes." : "No route takes it:\n" + routes.map { "  \($0)\n" }.joined()
         let hint = StubScope.hint(for: request.method, request.target, among: routes.map(\.scope))
@@ -195,7 +199,7 @@ struct ServerState: Sendable {
             The queue is empty; \(queueTaken) of its answers were taken.
 
             """
-        return .text(text, status: 404)
+        return .response(.text(text, status: 404))
     }
 }
 
@@ -227,20 +231,20 @@ struct ServerThread: @unchecked Sendable {
     private let handle: pthread_t
 
     private final class Work {
-        let name: String
         let run: () -> Void
 
-        init(_ name: String, _ run: @escaping () -> Void) {
-            self.name = name
-            self.run = run
-        }
+        init(_ run: @escaping () -> Void) { self.run = run }
     }
 
     /// Starts a thread. Returns `nil` if the system has none left.
     ///
     /// - Parameter name: the name shown in a debugger. Linux keeps its first 15 bytes.
     init?(named name: String, _ run: @escaping @Sendable () -> Void) {
-        let work = Unmanaged.passRetained(Work(name, run))
+        let named = {
+            Thread.current.name = name
+            run()
+        }
+        let work = Unmanaged.passRetained(Work(named))
         let started = Self.started {
             pthread_create($0, nil, { argument in ServerThread.run(argument) }, work.toOpaque())
         }
@@ -268,10 +272,7 @@ struct ServerThread: @unchecked Sendable {
     }
 
     private static func run(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-        guard let argument else { return nil }
-        let work = Unmanaged<Work>.fromOpaque(argument).takeRetainedValue()
-        Thread.current.name = work.name
-        work.run()
+        if let argument { Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().run() }
         return nil
     }
 }

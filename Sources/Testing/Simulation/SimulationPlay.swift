@@ -78,11 +78,7 @@ struct SimulationPlay {
 
     private static func play(_ world: Simulation.World, _ stage: RuleStage, _ make: Simulation.Factory) async throws {
         try await makeCalls(world, make)
-        await stage.idle()
-        while let deadline = world.clock.nextDeadline {
-            world.clock.advance(to: deadline)
-            await stage.idle()
-        }
+        _ = await stage.reachesInTime { world.clock.nextDeadline == nil }
         world.checkCalls()
         world.checkRest()
         world.dropClosures()

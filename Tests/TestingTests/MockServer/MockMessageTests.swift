@@ -17,7 +17,7 @@ import Testing
     func aStalledBodyKeepsTheConnectionOpenAlsoWhereTheClientSaysClose(keepsAlive: Bool) throws {
         let steps = try script(.stallInBody(after: Data("ab".utf8), of: 10), keepsAlive: keepsAlive)
         #expect(sendsStream(steps.last))
-        guard case .send(let sent) = steps.first?.action else {
+        guard case .send(let sent, _) = steps.first?.action else {
             Issue.record("nothing is sent")
             return
         }

@@ -6,16 +6,9 @@ struct MemoryPeer: Sendable {
 
     func answer(_ request: HTTPRequest) async throws -> HTTPResponse {
         let received = try await Self.received(request)
-        let route = core.state.read { $0.route(for: received) }
-        let queued = core.state.change { state in
-            state.note(received)
-            return route == nil ? state.takeQueued(for: received) : nil
-        }
-        if let queued { return try await response(queued) }
-        switch route?.answer {
+        switch core.state.change({ $0.answer(to: received, by: $0.route(for: received)) }) {
         case .response(let answer): return try await response(answer)
         case .closure(let answer): return try await response(answer(received))
-        case nil: throw RuleObservation("No route takes \(received).")
         }
     }
 
