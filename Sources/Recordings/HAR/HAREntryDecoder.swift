@@ -27,7 +27,7 @@ struct HAREntryDecoder {
             request: try self.request(request, url: url),
             failure: failure
         )
-        if status > 0 { exchange.response = try self.response(response, status: status, of: exchange) }
+        if status > 0 { exchange.response = try self.response(response, of: exchange) }
         return exchange
     }
 
@@ -131,17 +131,15 @@ struct HAREntryDecoder {
 
     // MARK: Responses
 
-    private func response(
-        _ member: JSONMember,
-        status code: Int,
-        of exchange: RecordedExchange
-    ) throws -> RecordedExchange.Response {
-        guard let status = HTTPResponse.Status(code: code) else { throw member.isNo("a response with a status") }
+    private func response(_ member: JSONMember, of exchange: RecordedExchange) throws -> RecordedExchange.Response {
+        guard let status = HTTPResponse.Status(code: try member.member("status").integer()) else {
+            throw member.isNo("a response with a status")
+        }
         var response = RecordedExchange.Response(status: status, headers: try fields(member.optional("headers")))
         response.trailers = try member.optional("_trailers").map { try fields($0) }
         let content = member.optional("content")
         var bytes = try content?.content(encoding: "encoding")
-        let hasContent = HTTPResponse.hasContent(status: code, answering: exchange.request.method)
+        let hasContent = HTTPResponse.hasContent(status: status.code, answering: exchange.request.method)
         // Programs don't keep the content of a redirection.
         let needsContent = hasContent && status.kind != .redirection
         if let content, let omission = try omission(content, bytes, hasContent: needsContent) {
