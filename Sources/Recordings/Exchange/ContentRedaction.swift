@@ -23,9 +23,7 @@ extension ExchangeRedaction {
             return redacted(content, type).map { .changed($0) } ?? .unchanged
         }
         guard let decoded = ContentDecoding.decoded(content, fields, upTo: Self.decodedLimit) else {
-            return .unreadable(
-                "The content is under a content coding that can't be undone here, so it may hold secrets."
-            )
+            return .unreadable("The content's coding can't be undone here, so it may hold secrets.")
         }
         return .changed(redacted(decoded, type) ?? decoded)
     }

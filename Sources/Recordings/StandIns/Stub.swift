@@ -64,14 +64,8 @@ extension StubTransport {
     /// Registers stubs, as `on(_:_:_:times:)` does one after another.
     public func add(_ stubs: [Stub]) {
         for stub in stubs {
-            on(
-                stub.method,
-                stub.pattern,
-                stub.answer,
-                times: stub.times,
-                fileID: stub.location.fileID,
-                line: stub.location.line
-            )
+            let (fileID, line) = (stub.location.fileID, stub.location.line)
+            on(stub.method, stub.pattern, stub.answer, times: stub.times, fileID: fileID, line: line)
         }
     }
 }

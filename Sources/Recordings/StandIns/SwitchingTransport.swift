@@ -46,11 +46,8 @@ public final class SwitchingTransport: Transport {
         let source = source
         guard let transport = transports[source] else {
             let names = transports.keys.sorted().joined(separator: ", ")
-            throw TransportError(
-                .unsupported,
-                "There is no source \"\(PrintableText.line(source))\" to switch to, only: \(names).",
-                request: request
-            )
+            let reason = "There is no source \"\(PrintableText.line(source))\" to switch to, only: \(names)."
+            throw TransportError(.unsupported, reason, request: request)
         }
         request.note(CallNote("source", "\(source): \(type(of: transport))"))
         return try await transport.send(request)

@@ -30,10 +30,8 @@ struct TapeFiles: Sendable, Hashable {
     ///   leads nowhere.
     init(_ url: URL) throws {
         guard url.isFileURL else {
-            throw TransportError(
-                .unreadableFile,
-                "A recording needs the URL of a file, not of the scheme \(url.scheme ?? "")."
-            )
+            let scheme = url.scheme ?? ""
+            throw TransportError(.unreadableFile, "A recording needs the URL of a file, not of the scheme \(scheme).")
         }
         let path = url.standardizedFileURL.path
         do throws(SystemCallFailure) {

@@ -75,21 +75,17 @@ struct TapeState {
         let count = index.count(of: key)
         let ordinal = positions[key, default: Positions()].take(playing: plays ? count : 0)
         let ticket = Ticket(key: key, ordinal: ordinal, number: EntryNumbers.next(after: index.lastNumber))
-        let found = index.index(of: key, ordinal)
-        if let found {
-            used[found] = true
-            if plays, mode == .none || !isExpired(found) { return .play(found, ticket) }
-        }
-        if found != nil || mode == .new || mode == .all {
+        func answer(_ found: Int?, _ ticket: Ticket) -> Decision {
+            if plays, let found, mode == .none || !isExpired(found) { return .play(found, ticket) }
             open[ticket.number] = entry()
             return .record(replacing: found, ticket)
         }
+        let found = index.index(of: key, ordinal)
+        if let found { used[found] = true }
+        if found != nil || mode == .new || mode == .all { return answer(found, ticket) }
         positions[key]?.giveBack(ordinal)
         guard repeatsLast, let last = index.index(of: key, count) else { return .refuse(count: count) }
-        let repeated = Ticket(key: key, ordinal: 0, number: ticket.number)
-        if mode == .none || !isExpired(last) { return .play(last, repeated) }
-        open[repeated.number] = entry()
-        return .record(replacing: last, repeated)
+        return answer(last, Ticket(key: key, ordinal: 0, number: ticket.number))
     }
 
     /// Gives a position back, because the call was cancelled, or had nothing to do with a server.
