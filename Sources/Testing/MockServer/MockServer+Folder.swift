@@ -47,8 +47,7 @@ extension MockServer {
         answer: @escaping @Sendable (Request) async -> StubAnswer
     ) throws {
         guard let port = UInt16(exactly: port) else { throw MockServerError("listen on port \(port)", code: EINVAL) }
-        let limits = Limits(head: 64 << 10, body: 1 << 30, keptBody: 64 << 20)
-        let core = try ServerCore(clock: time.clock, limits: limits, port: port) { PlainStream($0) }
+        let core = try ServerCore(clock: time.clock, port: port) { PlainStream($0) }
         core.state.change { state in
             state.fallback = answer
             state.keepsRequests = keepsRequests

@@ -27,9 +27,9 @@ public import Foundation
 public final class MockServer: Sendable {
     /// The server's limits on requests, in bytes.
     struct Limits {
-        var head: Int
-        var body: Int
-        var keptBody: Int
+        var head = 64 << 10
+        var body = 1 << 30
+        var keptBody = 64 << 20
     }
 
     /// The server's URL: `http://127.0.0.1:PORT`, or `https` with TLS, without a trailing slash.

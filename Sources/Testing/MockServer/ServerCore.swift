@@ -34,7 +34,7 @@ final class ServerCore: Sendable {
 
     init(
         clock: any Clock<Duration>,
-        limits: MockServer.Limits,
+        limits: MockServer.Limits = MockServer.Limits(),
         port: UInt16 = 0,
         makeStream: @escaping @Sendable (Int32) -> any ByteStream
     ) throws {

@@ -12,14 +12,12 @@ extension MockServer {
     /// let root = try TestAuthority()
     /// let server = try MockServer(tls: root.issue())
     /// ```
+    /// The limits on requests are the usual ones of a server.
+    ///
     /// - Parameters:
     ///   - identity: the server's certificate, key, and additional certificates to send.
     ///   - clientRoots: the roots of required client certificates; by default `nil`: the server requests none.
     ///   - maximumVersion: the newest TLS version that the server accepts; 1.3 by default.
-    ///   - headLimit: the maximum bytes of a request's head, 64 KiB by default; a larger head gets a 431.
-    ///   - bodyLimit: the maximum bytes of a request's content, 1 GiB by default; larger content gets a 413.
-    ///   - keptBodyLimit: the number of content bytes kept in ``Request/body``, 64 MiB by default; further bytes are only
-    ///     counted.
     ///   - time: its clock measures the pauses in responses.
     /// - Throws: an error that says what the system refused, a socket or a thread, and `TransportError` if OpenSSL can't
     ///   be used.
@@ -27,16 +25,10 @@ extension MockServer {
         tls identity: TestIdentity,
         clientRoots: [TLSCertificate]? = nil,
         maximumVersion: TLSVersion = .tls13,
-        headLimit: Int = 64 << 10,
-        bodyLimit: Int = 1 << 30,
-        keptBodyLimit: Int = 64 << 20,
         time: TimeSource = .system
     ) throws {
         let server = try ServerTLS(identity, clientRoots: clientRoots, maximumVersion: maximumVersion)
-        let limits = Limits(head: headLimit, body: bodyLimit, keptBody: keptBodyLimit)
-        try self.init(scheme: "https", ServerCore(clock: time.clock, limits: limits) { server.stream($0) }) {
-            server.handshakes
-        }
+        try self.init(scheme: "https", ServerCore(clock: time.clock) { server.stream($0) }) { server.handshakes }
     }
 }
 
