@@ -47,18 +47,17 @@ package struct StubPace: Sendable {
     /// Returns the closure's value, unless a time limit passes first.
     func limit<Value: Sendable>(_ make: @escaping @Sendable () async throws -> Value) async throws -> Value {
         guard let limit else { return try await make() }
-        return try await withThrowingTaskGroup(of: Value.self) { group in
-            defer { group.cancelAll() }
-            group.addTask { try await make() }
-            group.addTask { try await end(at: limit) }
-            while let value = try await group.next() { return value }
-            throw CancellationError()
-        }
+        let clock = clock
+        return try await Stopwatch.starting(clock).bounded(by: limit.remaining, error(at: limit), make)
     }
 
     private func end(at limit: Limit) async throws -> Never {
         try await clock.sleep(for: max(.zero, limit.remaining))
-        throw TransportError(.timedOut, limit.kind.message(after: limit.length) + remark, request: request)
+        throw error(at: limit)
+    }
+
+    private func error(at limit: Limit) -> TransportError {
+        TransportError(.timedOut, limit.kind.message(after: limit.length) + remark, request: request)
     }
 }
 

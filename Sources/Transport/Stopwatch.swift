@@ -28,7 +28,7 @@ package struct Stopwatch: Sendable {
     }
 
     /// Runs an operation, and throws an error if it hasn't ended at a time after the start; `nil` for no limit.
-    func bounded<Value: Sendable>(
+    package func bounded<Value: Sendable>(
         by limit: Duration?,
         _ late: TransportError,
         _ operation: @escaping @Sendable () async throws -> Value
