@@ -56,12 +56,14 @@ final class ScriptedStream: Sendable {
     var isHeld: Bool { state.withLock { $0.holders > 0 } }
 
     func body() -> HTTPBody {
-        .oneShot(Chunks(stream: self, holder: Holder(self)), length: length, onDiscard: { [self] in close() })
+        let holder = Holder(self)
+        let content = UnfoldingSequence(from: { holder }) { try await $0.stream.next() }
+        return .oneShot(content, length: length, onDiscard: { [self] in close() })
     }
 
     /// Lives as long as a body of the stream or its reader.
     private final class Holder: Sendable {
-        private let stream: ScriptedStream
+        let stream: ScriptedStream
 
         init(_ stream: ScriptedStream) {
             self.stream = stream
@@ -91,17 +93,5 @@ final class ScriptedStream: Sendable {
         if index < chunks.count { return chunks[index] }
         close()
         return nil
-    }
-
-    private struct Chunks: AsyncSequence, Sendable {
-        let stream: ScriptedStream
-        let holder: Holder
-        func makeAsyncIterator() -> Iterator { Iterator(stream: stream, holder: holder) }
-
-        struct Iterator: AsyncIteratorProtocol {
-            let stream: ScriptedStream
-            let holder: Holder
-            mutating func next() async throws -> Data? { try await stream.next() }
-        }
     }
 }

@@ -29,13 +29,8 @@ extension MockServer {
 
         /// The first value of a query parameter, decoded. Both `+` and `%20` become a space.
         public func queryValue(_ name: String) -> String? {
-            for pair in (query ?? "").split(separator: "&") {
-                let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { part in
-                    part.replacing("+", with: " ").removingPercentEncoding ?? String(part)
-                }
-                if parts[0] == name { return parts.count == 2 ? parts[1] : "" }
-            }
-            return nil
+            let items = URLComponents(string: "?" + (query ?? "").replacing("+", with: "%20"))?.queryItems
+            return items?.first { $0.name == name }.map { $0.value ?? "" }
         }
     }
 }

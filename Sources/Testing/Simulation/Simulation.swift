@@ -125,13 +125,6 @@ public struct Simulation: Sendable {
                 : "No call of any seed got a response with a 2xx status, so little was tested."
         )
     }
-
-    /// Plays one seed, and returns its latest events.
-    func trace(of seed: Int) async throws -> [String] {
-        let world = try World(seed: seed, content: nil)
-        _ = try await SimulationPlay(world: world, exceptions: exceptions, patience: RulePatience()).run(make)
-        return world.trace
-    }
 }
 
 extension Simulation {

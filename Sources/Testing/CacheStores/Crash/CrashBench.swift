@@ -145,11 +145,8 @@ struct ScratchFolder: Sendable {
     }
 
     private static func make(_ folder: URL) throws {
-        try FileManager.default.createDirectory(
-            at: folder,
-            withIntermediateDirectories: false,
-            attributes: [.posixPermissions: 0o700]
-        )
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false, attributes: attributes)
     }
 
     // The system's temporary folder may keep what can't be removed.
