@@ -1,4 +1,5 @@
 public import Foundation
+internal import InterceptorsSyntax
 
 /// The wrapper an API puts around a payload in a JSON body, with a code and a message.
 ///
@@ -24,16 +25,16 @@ public struct Envelope: Sendable {
     }
 
     /// The server's message. A message that is an object or array is returned as its JSON text.
-    public var message: String? { messagePlace.flatMap { body.reading($0, JSONText.text) } }
+    public var message: String? { messagePlace.flatMap { body.jsonText(at: $0, isNestedToo: true) } }
 
     /// A copy of the payload's bytes; `nil` if the envelope has no payload.
-    public var payload: Data? { payloadPlace.map { body.bytes(at: $0) } }
+    public var payload: Data? { payloadPlace.map(body.bytes) }
 
     /// The text of the string, number or boolean at a path in the envelope, such as `paging.total`; `nil` for any other value and
     /// for a missing one. Each call scans the body again.
     public func text(at path: String) -> String? {
-        let places = try? JSONScanner.find([path.namesOfMembers], in: body)
-        return places?[0].flatMap { body.reading($0, JSONText.scalar) }
+        let place = try? JSONScanner.find([JSONScanner.path(path)], in: body) { $0[0] }
+        return place.flatMap { body.jsonText(at: $0) }
     }
 }
 
@@ -42,49 +43,58 @@ extension Envelope {
     ///
     /// - Throws: if the body isn't a JSON object, or the object is malformed.
     init(_ response: borrowing HTTPResponse, body: Data, _ paths: EnvelopePaths) throws(JSONScanner.Failure) {
-        var payload: Range<Int>?
-        var message: Range<Int>?
-        var code: Range<Int>?
-        var flag: Range<Int>?
-        try JSONScanner.find(paths.all, in: body) { places, _ in
-            payload = places[EnvelopePaths.payloadIndex]
-            message = places[EnvelopePaths.messageIndex]
-            code = places[EnvelopePaths.codeIndex]
-            if places.count > EnvelopePaths.flagIndex { flag = places[EnvelopePaths.flagIndex] }
-        }
-        self.code = code.flatMap { body.reading($0) { Code(json: $0) } }
-        self.flag = flag.flatMap { body.reading($0, JSONText.scalar) }
-        payloadPlace = payload
-        messagePlace = message
+        let places = try JSONScanner.find(paths.all, in: body) { ($0[0], $0[1], $0[2], $0.dropFirst(3).first ?? nil) }
+        (payloadPlace, messagePlace) = (places.0, places.2)
+        code = places.1.flatMap { Code(json: body, at: $0) }
+        flag = places.3.flatMap { body.jsonText(at: $0) }
         self.body = body
         status = response.status
         headers = response.headers
     }
 }
 
-/// The paths that a scan searches for, each at a fixed index.
+/// The paths that a scan searches for.
 ///
 /// A class, because every response uses the paths: one reference costs less to pass than several arrays.
 final class EnvelopePaths: Sendable {
-    static let payloadIndex = 0
-    static let codeIndex = 1
-    static let messageIndex = 2
-    static let flagIndex = 3
-
     let payload: String
     let code: String
-    let all: JSONPaths
+    /// The paths of the payload, the code, the message and, if there is one, the flag.
+    let all: [[UInt8]]
 
     init(payload: String, code: String, message: String, flag: String?) {
         self.payload = payload
         self.code = code
-        all = JSONPaths(([payload, code, message] + (flag.map { [$0] } ?? [])).map(\.namesOfMembers))
+        all = ([payload, code, message] + (flag.map { [$0] } ?? [])).map(JSONScanner.path)
     }
 }
 
-extension String {
-    /// The names in a path such as `data.result`, in UTF-8; none for an empty path, which leads to the whole text.
-    var namesOfMembers: [[UInt8]] {
-        isEmpty ? [] : split(separator: ".", omittingEmptySubsequences: false).map { Array($0.utf8) }
+extension Data {
+    /// A copy of the bytes in a range of offsets, counted from the start.
+    ///
+    /// The copy begins at index 0 and doesn't keep the rest of this data alive.
+    func bytes(at place: Range<Int>) -> Data {
+        subdata(in: startIndex + place.lowerBound..<startIndex + place.upperBound)
+    }
+
+    /// The text of the string, number or boolean of JSON in a range of offsets; `nil` for `null`.
+    ///
+    /// A string with an invalid escape is returned with all its escapes undecoded; invalid UTF-8 becomes U+FFFD.
+    ///
+    /// - Parameter isNestedToo: whether an object or an array has a text too, which is its JSON.
+    func jsonText(at place: Range<Int>, isNestedToo: Bool = false) -> String? {
+        withUnsafeBytes { bytes in
+            var value = UnsafeRawBufferPointer(rebasing: bytes[place])
+            switch value.first {
+            case UInt8(ascii: "{"), UInt8(ascii: "["): guard isNestedToo else { return nil }
+            case UInt8(ascii: "n"), nil: return nil
+            case UInt8(ascii: "\""):
+                value = UnsafeRawBufferPointer(rebasing: value.dropFirst().dropLast())
+                guard value.contains(UInt8(ascii: "\\")), let text = JSONEscapes.decoded(value) else { break }
+                return String(decoding: text, as: UTF8.self)
+            default: break
+            }
+            return String(decoding: value, as: UTF8.self)
+        }
     }
 }

@@ -1,20 +1,19 @@
 internal import Foundation
 
-/// The method and URL that an error reports for a response, and the step that gets the notes about it.
-struct EnvelopeOrigin: Sendable {
-    let method: HTTPRequest.Method
-    let url: URL
-    let step: (any ObservedStep)?
-}
-
 /// The classification of a response.
 private enum Judgement {
     case success(Envelope)
-    case failure(Envelope)
-    case noEnvelope(HTTPErrorCode, explanation: String)
+    /// Without an envelope, the response isn't one.
+    case refusal(HTTPErrorCode, String, Envelope?)
 }
 
 extension UnwrapEnvelopeInterceptor {
+    /// Whether a response is checked, judged by its head and the place of its body.
+    func mayHaveEnvelope(_ response: HTTPResponse) -> Bool {
+        isUnwrapped(response.status) && response.status.code != 304 && !(204...206).contains(response.status.code)
+            && response.body.length != 0 && (response.body.isInMemory || response.headers.isJSON)
+    }
+
     /// Unwraps a response whose body is in memory, leaves the response unchanged, or throws an ``EnvelopeError``.
     func open(_ response: inout HTTPResponse, from origin: EnvelopeOrigin) throws {
         let body = response.body.data ?? Data()
@@ -24,54 +23,37 @@ extension UnwrapEnvelopeInterceptor {
             if keepsEnvelope { response.context.envelope = envelope.withoutCookies }
             Self.unwrap(&response, body, envelope.payloadPlace)
             origin.step?.add(.envelopeOpened)
-        case .failure(let envelope):
+        case .refusal(let code, let message, let envelope):
+            guard isError(response, envelope) else { return }
             // The error, which the journal shows too, has the server's message.
-            let code = envelope.code.map { " with the code \($0)" } ?? ""
-            origin.step?.add(.envelopeRefused("it reports a failure\(code)"))
-            let message = "The envelope reports that the call failed."
-            throw Self.error(.envelopeFailure, message, of: envelope, body, response, from: origin)
-        case .noEnvelope(let reason, let explanation):
-            guard !passesOthers, response.status.kind == .successful else { return }
-            origin.step?.add(.envelopeRefused(explanation))
-            throw Self.error(reason, explanation, body, response, from: origin)
+            let serverCode = envelope?.code.map { " with the code \($0)" } ?? ""
+            origin.step?.add(.envelopeRefused(envelope == nil ? message : "it reports a failure\(serverCode)"))
+            var error = EnvelopeError(
+                code,
+                serverCode: envelope?.code,
+                serverMessage: envelope?.message,
+                message: message,
+                status: response.status,
+                headers: response.headers,
+                body: body,
+                method: origin.method,
+                url: origin.url
+            )
+            error.context = response.context
+            throw error
         }
-    }
-
-    private static func error(
-        _ code: HTTPErrorCode,
-        _ message: String,
-        of envelope: Envelope? = nil,
-        _ body: Data,
-        _ response: borrowing HTTPResponse,
-        from origin: EnvelopeOrigin
-    ) -> EnvelopeError {
-        var error = EnvelopeError(
-            code,
-            serverCode: envelope?.code,
-            serverMessage: envelope?.message,
-            message: message,
-            status: response.status,
-            headers: response.headers,
-            body: body,
-            method: origin.method,
-            url: origin.url
-        )
-        error.context = response.context
-        return error
     }
 
     /// Whether a response becomes an error, or may become one: the envelope of streamed JSON isn't known before its end.
     func refuses(_ response: HTTPResponse) -> Bool {
-        guard isUnwrapped(response.status), response.status.code != 304,
-            !(204...206).contains(response.status.code), response.body.length != 0
-        else { return false }
-        guard let body = response.body.data else { return response.headers.isJSON }
-        guard let judgement = try? judgement(on: response, body) else { return true }
-        return switch judgement {
-        case .success: false
-        case .failure: true
-        case .noEnvelope: !passesOthers && response.status.kind == .successful
-        }
+        guard mayHaveEnvelope(response) else { return false }
+        guard let body = response.body.data, let judgement = try? judgement(on: response, body) else { return true }
+        return if case .refusal(_, _, let envelope) = judgement { isError(response, envelope) } else { false }
+    }
+
+    /// Whether a response that isn't an envelope of success is an error.
+    private func isError(_ response: HTTPResponse, _ envelope: Envelope?) -> Bool {
+        envelope != nil || !passesOthers && response.status.kind == .successful
     }
 
     private func judgement(on response: borrowing HTTPResponse, _ body: Data) throws -> Judgement {
@@ -79,14 +61,12 @@ extension UnwrapEnvelopeInterceptor {
         do {
             envelope = try Envelope(response, body: body, paths)
         } catch {
-            let reason: HTTPErrorCode = error.kind == .malformed ? .malformed : .notAnEnvelope
-            return .noEnvelope(reason, explanation: error.explanation)
+            return .refusal(error.kind == .malformed ? .malformed : .notAnEnvelope, error.explanation, nil)
         }
         switch try success.verdict(on: envelope) {
         case true?: return .success(envelope)
-        case false?: return .failure(envelope)
-        case nil:
-            return .noEnvelope(.notAnEnvelope, explanation: "The body has no \(success.required(in: paths)).")
+        case false?: return .refusal(.envelopeFailure, "The envelope reports that the call failed.", envelope)
+        case nil: return .refusal(.notAnEnvelope, "The body has no \(success.required(in: paths)).", nil)
         }
     }
 

@@ -1,3 +1,5 @@
+internal import Foundation
+
 extension Envelope {
     /// An envelope's code, as text and, if possible, as a number.
     ///
@@ -43,12 +45,14 @@ extension Envelope.Code: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral
     /// Creates a code from a string literal.
     public init(stringLiteral text: String) { self.init(text) }
 
-    /// Reads the code from a JSON value; `nil` for `null`, objects and arrays.
-    init?(json: UnsafeRawBufferPointer) {
-        guard let text = JSONText.scalar(json) else { return nil }
+    /// Reads the code from a JSON value in a range of offsets; `nil` for `null`, objects and arrays.
+    init?(json: Data, at place: Range<Int>) {
+        guard let text = json.jsonText(at: place) else { return nil }
         self.init(text)
-        // A whole number in another notation, such as 2e2 or -0.
-        if number ?? 0 == 0, json.first != UInt8(ascii: "\""), let number = JSONText.wholeNumber(text) {
+        // A whole number in another notation, such as 2e2 or -0, that loses no digits in the conversion.
+        if number ?? 0 == 0, json[json.startIndex + place.lowerBound] != UInt8(ascii: "\""), let value = Double(text),
+            value.magnitude <= 0x1p53, let number = Int(exactly: value)
+        {
             self.init(number)
         }
     }

@@ -66,17 +66,17 @@ extension Interceptor where Self == AnyInterceptor {
         keepsEnvelope: Bool = false,
         where isUnwrapped: (@Sendable (HTTPResponse.Status) -> Bool)? = nil
     ) -> Self {
-        let paths = EnvelopePaths(payload: payload, code: code, message: message, flag: success.flagPath)
-        return Self(
-            UnwrapEnvelopeInterceptor(
-                paths: paths,
-                success: success,
-                passesOthers: passesOthers,
-                limit: limit,
-                keepsEnvelope: keepsEnvelope,
-                where: isUnwrapped
-            )
+        var interceptor = UnwrapEnvelopeInterceptor(
+            paths: EnvelopePaths(payload: payload, code: code, message: message, flag: success.flagPath),
+            success: success,
+            passesOthers: passesOthers,
+            limit: limit,
+            keepsEnvelope: keepsEnvelope,
+            // Redirects and authentication handle the others.
+            isUnwrapped: isUnwrapped ?? { $0.kind != .redirection && $0.code != 401 && $0.code != 407 }
         )
+        interceptor.condition = StoringCondition { [interceptor] in !interceptor.refuses($0) }
+        return Self(interceptor)
     }
 }
 

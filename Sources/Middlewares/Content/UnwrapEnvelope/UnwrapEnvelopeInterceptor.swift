@@ -9,26 +9,7 @@ struct UnwrapEnvelopeInterceptor: PlacedInterceptor {
     let keepsEnvelope: Bool
     let isUnwrapped: @Sendable (HTTPResponse.Status) -> Bool
     /// Keeps an inner cache from storing responses that become errors. Created once, because each request carries it.
-    private var condition: StoringCondition?
-
-    init(
-        paths: EnvelopePaths,
-        success: Envelope.Success,
-        passesOthers: Bool,
-        limit: Int,
-        keepsEnvelope: Bool,
-        where isUnwrapped: (@Sendable (HTTPResponse.Status) -> Bool)?
-    ) {
-        self.paths = paths
-        self.success = success
-        self.passesOthers = passesOthers
-        self.limit = limit
-        self.keepsEnvelope = keepsEnvelope
-        // Redirects and authentication handle the others.
-        self.isUnwrapped = isUnwrapped ?? { $0.kind != .redirection && $0.code != 401 && $0.code != 407 }
-        let judge = self
-        condition = StoringCondition { !judge.refuses($0) }
-    }
+    var condition: StoringCondition?
 
     @inline(__always)
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -39,27 +20,16 @@ struct UnwrapEnvelopeInterceptor: PlacedInterceptor {
         if method == .get, let condition {
             request.context.storingCondition = condition.and(request.context.storingCondition)
         }
-        let response = try await next(request)
-        guard isUnwrapped(response.status), response.status.code != 304 else { return response }
+        var response = try await next(request)
+        guard method != .head, mayHaveEnvelope(response) else { return response }
         let origin = EnvelopeOrigin(method: method, url: response.url ?? url, step: step)
-        let length = response.body.length
-        guard !(204...206).contains(response.status.code), method != .head, length != 0 else { return response }
-        let isInMemory = response.body.isInMemory
-        if isInMemory, let length, length < Self.hopThreshold { return try open(response, from: origin) }
-        guard isInMemory || response.headers.isJSON else { return response }
+        // For smaller bodies, a hop to another thread takes longer than the scan.
+        if response.body.isInMemory, let length = response.body.length, length < StoringCondition.hopThreshold {
+            try open(&response, from: origin)
+            return response
+        }
         // Without `consume`, this frame would keep the bytes of the whole envelope alive until the call ends.
         return try await openElsewhere(consume response, from: origin)
-    }
-
-    // For smaller bodies, a hop to another thread takes longer than the scan.
-    static let hopThreshold = StoringCondition.hopThreshold
-
-    private func open(
-        _ response: consuming HTTPResponse,
-        from origin: EnvelopeOrigin
-    ) throws -> HTTPResponse {
-        try open(&response, from: origin)
-        return response
     }
 
     @concurrent
@@ -85,4 +55,11 @@ struct UnwrapEnvelopeInterceptor: PlacedInterceptor {
     var placement: [ChainRole] {
         [paths.payload.isEmpty ? .changesResponse : .unwraps, .buffers]
     }
+}
+
+/// The method and URL that an error reports for a response, and the step that gets the notes about it.
+struct EnvelopeOrigin: Sendable {
+    let method: HTTPRequest.Method
+    let url: URL
+    let step: (any ObservedStep)?
 }

@@ -29,7 +29,7 @@ import Testing
         for _ in 0..<150 {
             let data = Data(RandomJSON.object(depth: 6, using: &generator).utf8)
             let root = try JSONSerialization.jsonObject(with: data)
-            let places = try JSONScanner.find(Self.paths.map(\.namesOfMembers), in: data)
+            let places = try JSONScanner.find(Self.paths.map(JSONScanner.path), in: data) { Array($0) }
             for (path, place) in zip(Self.paths, places) {
                 let found = try place.map { try #require(try decoded(data.bytes(at: $0))) }
                 foundValues += found == nil ? 0 : 1
@@ -58,7 +58,7 @@ import Testing
             soup += open.reversed().map { $0 + 2 }
             let reference = ReferenceJSONScanner.end(of: soup, from: 0)
             let result = soup.withUnsafeBytes { bytes in
-                Result { () throws(JSONScanner.Failure) in try JSONNestingSkipper.end(of: bytes, from: 0) }
+                Result { () throws(JSONScanner.Failure) in try JSONScanner.endOfNested(bytes, from: 0) }
             }
             switch result {
             case .success(let end):
@@ -82,7 +82,7 @@ import Testing
                 // A separate buffer, so that a memory checker notices a read beyond the end.
                 let cut = Data(data.prefix(count))
                 #expect(throws: JSONScanner.Failure.self) {
-                    try JSONScanner.find([["a"].map { Array($0.utf8) }], in: cut)
+                    try JSONScanner.find([JSONScanner.path("a")], in: cut) { $0[0] }
                 }
             }
         }
@@ -96,7 +96,7 @@ import Testing
             let data = Data(RandomJSON.object(depth: 4, using: &generator).utf8)
             for _ in 0..<60 {
                 let flipped = Self.flipping(data, using: &generator)
-                let places = try? JSONScanner.find(Self.paths.map(\.namesOfMembers), in: flipped)
+                let places = try? JSONScanner.find(Self.paths.map(JSONScanner.path), in: flipped) { Array($0) }
                 guard let root = try? JSONSerialization.jsonObject(with: flipped) else { continue }
                 comparisons += 1
                 let text = String(decoding: flipped, as: UTF8.self)
@@ -133,9 +133,9 @@ import Testing
         var generator = SeededGenerator(seed: 4000 + seed)
         for count in 0..<400 {
             var noise = Data((0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
-            _ = try? JSONScanner.find(Self.paths.map(\.namesOfMembers), in: noise)
+            _ = try? JSONScanner.find(Self.paths.map(JSONScanner.path), in: noise) { Array($0) }
             noise.insert(contentsOf: Data(#"{"a":["#.utf8), at: 0)
-            _ = try? JSONScanner.find(Self.paths.map(\.namesOfMembers), in: noise)
+            _ = try? JSONScanner.find(Self.paths.map(JSONScanner.path), in: noise) { Array($0) }
         }
     }
 }

@@ -7,7 +7,7 @@ import Testing
     /// The text found at a path, or `nil`.
     private func value(at path: String, in text: String) throws -> String? {
         let data = Data(text.utf8)
-        let place = try JSONScanner.find([path.namesOfMembers], in: data)[0]
+        let place = try JSONScanner.find([JSONScanner.path(path)], in: data) { $0[0] }
         return place.map { String(decoding: data.bytes(at: $0), as: UTF8.self) }
     }
 
@@ -30,7 +30,7 @@ import Testing
     @Test func nestedPathsAreFoundInOnePassWithTheirParents() throws {
         let data = Data(#"{"data":{"x":[{"result":0}],"result":{"id":1}},"code":7}"#.utf8)
         let paths: [String] = ["data.result.id", "data", "data.result", "code", "data.missing", "code.below"]
-        let places = try JSONScanner.find(paths.map(\.namesOfMembers), in: data)
+        let places = try JSONScanner.find(paths.map(JSONScanner.path), in: data) { Array($0) }
         let texts = places.map { $0.map { String(decoding: data.bytes(at: $0), as: UTF8.self) } }
         let whole = #"{"x":[{"result":0}],"result":{"id":1}}"#
         #expect(texts == ["1", whole, #"{"id":1}"#, "7", nil, nil])

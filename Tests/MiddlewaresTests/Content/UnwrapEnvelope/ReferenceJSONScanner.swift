@@ -167,3 +167,10 @@ extension ReferenceJSONScanner {
         return result + flushed()
     }
 }
+
+extension String {
+    /// The names in a path such as `data.result`, in UTF-8.
+    var namesOfMembers: [[UInt8]] {
+        isEmpty ? [] : split(separator: ".", omittingEmptySubsequences: false).map { Array($0.utf8) }
+    }
+}
