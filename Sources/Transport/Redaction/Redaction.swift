@@ -105,15 +105,17 @@ public struct Redaction: Sendable {
     /// redacted as by ``string(for:)``. In `Upload-Metadata` (tus 1.0), the values of sensitive keys are replaced. Any other value is
     /// redacted as by ``text(_:)``.
     public func value(of field: HTTPField) -> String {
-        switch names.kind(of: field.name) {
-        case .secret:
+        switch field.name {
+        case .location, .contentLocation, .referer: return redactingURL(field.value)
+        case _ where isSensitive(field.name):
             note(field.name.rawName)
             return placeholder
-        case .url: return redactingURL(field.value)
-        case .metadata: return redactingMetadata(field.value)
-        case .text: return text(field.value)
+        case Self.uploadMetadata: return redactingMetadata(field.value)
+        default: return text(field.value)
         }
     }
+
+    private static let uploadMetadata: HTTPField.Name = "Upload-Metadata"
 
     /// A field's value in printable form. That of a declared credential, or of a field that always carries one, is replaced as a whole.
     package func value(of field: HTTPField, declared: [HTTPField.Name]) -> String {

@@ -1,33 +1,24 @@
-/// The way a field's value is printed.
-enum FieldKind: Sendable {
-    case secret
-    case url
-    case metadata
-    case text
-}
+internal import InterceptorsSyntax
 
-/// Decides by name whether a value is secret. Each field of each logged message is looked up, so the result for usual names is
-/// computed in advance.
+/// Decides whether a name is sensitive.
 final class SensitiveNames: Sendable {
     private let words: SensitiveWords
-    private let matcher: SensitiveNameMatcher
-    // Kept here, because each access to a global constant takes a call on Linux.
-    private let usual: UsualFieldNames
-    private let kindsOfUsual: [FieldKind]
+    private let table: WordTable
+    /// Whether the usual names of fields are sensitive: each field of each logged message is looked up.
+    private let usual: [HTTPField.Name: Bool]
 
     init(_ words: SensitiveWords) {
         self.words = words
-        let matcher = SensitiveNameMatcher(words)
-        self.matcher = matcher
-        usual = .shared
-        kindsOfUsual = usual.all.map { Self.found(of: $0, matcher) }
+        let table = WordTable(words)
+        self.table = table
+        usual = Dictionary(uniqueKeysWithValues: Self.usualNames.map { ($0, table.makesSensitive($0)) })
     }
 
     func adding(wholes more: [String]) -> SensitiveNames {
         var words = words
         words.wholes += more
-        let again = Set(more.map(SensitiveNameMatcher.folded))
-        words.removed.removeAll { again.contains(SensitiveNameMatcher.folded($0)) }
+        let again = Set(more.map(WordTable.folded))
+        words.removed.removeAll { again.contains(WordTable.folded($0)) }
         return SensitiveNames(words)
     }
 
@@ -37,39 +28,11 @@ final class SensitiveNames: Sendable {
         return SensitiveNames(words)
     }
 
-    func contains(_ name: UnsafeBufferPointer<UInt8>) -> Bool { matcher.contains(name) }
+    func contains(_ name: UnsafeBufferPointer<UInt8>) -> Bool { table.makesSensitive(name) }
 
-    func contains(_ name: HTTPField.Name) -> Bool {
-        switch kind(of: name) {
-        case .secret: true
-        case .metadata, .text: false
-        case .url: Self.isSensitive(name, matcher)
-        }
-    }
+    func contains(_ name: HTTPField.Name) -> Bool { usual[name] ?? table.makesSensitive(name) }
 
-    func kind(of name: HTTPField.Name) -> FieldKind {
-        usual.index(of: name).map { kindsOfUsual[$0] } ?? Self.found(of: name, matcher)
-    }
-
-    private static func found(of name: HTTPField.Name, _ matcher: SensitiveNameMatcher) -> FieldKind {
-        switch name {
-        case .location, .contentLocation, .referer: .url
-        case "Upload-Metadata": isSensitive(name, matcher) ? .secret : .metadata
-        default: isSensitive(name, matcher) ? .secret : .text
-        }
-    }
-
-    private static func isSensitive(_ name: HTTPField.Name, _ matcher: SensitiveNameMatcher) -> Bool {
-        var name = name.rawName
-        return name.withUTF8 { matcher.contains($0) }
-    }
-}
-
-/// The names of most fields, found by the hash that each name carries.
-struct UsualFieldNames: Sendable {
-    static let shared = UsualFieldNames()
-
-    let all: [HTTPField.Name] = [
+    static let usualNames: [HTTPField.Name] = [
         .accept, .acceptEncoding, .acceptLanguage, .acceptRanges, .age, .allow, .authorization, .cacheControl,
         .cacheStatus, .connection, .contentDisposition, .contentEncoding, .contentLanguage, .contentLength,
         .contentLocation, .contentRange, .contentType, .cookie, .date, .eTag, .expect, .expires, .host, .idempotencyKey,
@@ -80,31 +43,115 @@ struct UsualFieldNames: Sendable {
         "Strict-Transport-Security", "X-Api-Key", "X-Content-Type-Options", "X-Forwarded-For", "X-Frame-Options",
         "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-Request-ID",
     ]
+}
 
-    // Four times as many slots as names: a probe ends at once or at a nearby free slot.
-    private static let places = 256
-    private let table: [(hash: UInt32, index: Int)]
+/// The words of a redaction in one byte array, each after its length and its role, grouped by first letter. Look-ups don't allocate.
+private struct WordTable: Sendable {
+    private struct Role: OptionSet {
+        let rawValue: UInt8
 
-    private init() {
-        var table = Array(repeating: (hash: UInt32(0), index: -1), count: Self.places)
-        for (index, name) in all.enumerated() {
-            var place = Self.place(of: name)
-            while table[place].index >= 0 { place = (place + 1) % Self.places }
-            table[place] = (name.foldedHash, index)
-        }
-        self.table = table
+        static let part = Self(rawValue: 1)
+        static let whole = Self(rawValue: 2)
+        static let ending = Self(rawValue: 4)
+        static let suffix = Self(rawValue: 8)
+        static let removed = Self(rawValue: 16)
     }
 
-    private static func place(of name: HTTPField.Name) -> Int { Int(name.foldedHash % UInt32(places)) }
+    private let bytes: [UInt8]
+    // The start of each group, and the end of the last. Bytes that aren't letters share the letters' groups.
+    private let groups: [Int]
 
-    /// The index of a name in `all`, ignoring case.
-    func index(of name: HTTPField.Name) -> Int? {
-        var place = Self.place(of: name)
-        while table[place].index >= 0 {
-            let (hash, index) = table[place]
-            if hash == name.foldedHash, all[index] == name { return index }
-            place = (place + 1) % Self.places
+    init(_ words: SensitiveWords) {
+        let lists: [(Role, [String])] = [
+            (.part, words.parts), (.whole, words.wholes), (.ending, words.endings), (.suffix, words.suffixes),
+            (.removed, words.removed),
+        ]
+        let all = lists.flatMap { role, words in words.map { (role, Self.folded($0)) } }
+        var bytes: [UInt8] = []
+        var groups = [0]
+        for group in 0..<32 {
+            for (role, word) in all where word.first.map({ Int($0 & 31) == group }) ?? false {
+                // A longer word is truncated, which matches more, never less.
+                bytes += [UInt8(clamping: word.count), role.rawValue] + word.prefix(255)
+            }
+            groups.append(bytes.count)
         }
-        return nil
+        self.bytes = bytes
+        self.groups = groups
+    }
+
+    /// The letters and digits of a name, in lower case.
+    static func folded(_ name: String) -> [UInt8] {
+        name.utf8.filter { $0 >= 0x80 || ASCII.isAlphanumeric($0) }.map(ASCII.lowercased)
+    }
+
+    func makesSensitive(_ name: HTTPField.Name) -> Bool {
+        var name = name.rawName
+        return name.withUTF8 { makesSensitive($0) }
+    }
+
+    func makesSensitive(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard !name.isEmpty else { return false }
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: name.count) { folded in
+            // The starts of the last component, after a divider, and of the last word, after a hyphen or underscore too.
+            var (count, component, last) = (0, 0, 0)
+            func roles(from start: Int) -> Role { self.roles(of: folded, from: start, to: count) }
+            // In `user[pin]` and `user.pin`, `pin` counts as a whole name.
+            func hasWholeComponent() -> Bool { roles(from: component).intersection([.whole, .removed]) == .whole }
+            for byte in name {
+                if byte >= 0x80 || ASCII.isAlphanumeric(byte) {
+                    folded.initializeElement(at: count, to: ASCII.lowercased(byte))
+                    count &+= 1
+                } else {
+                    if Self.isDivider(byte) {
+                        if hasWholeComponent() { return true }
+                        component = count
+                    }
+                    last = count
+                }
+            }
+            let whole = roles(from: 0)
+            if whole.contains(.removed) { return false }
+            if whole.contains(.whole) || hasWholeComponent() { return true }
+            if last > component, roles(from: last).contains(.ending) { return true }
+            // In `X-Session`, `session` counts as a whole name.
+            if Self.hasPrefixX(name), roles(from: 1).contains(.whole) { return true }
+            return (0..<count).contains { !roles(from: $0).isDisjoint(with: [.part, .suffix]) }
+        }
+    }
+
+    @inline(__always)
+    private static func hasPrefixX(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        name.count > 2 && name[0] | 0x20 == UInt8(ascii: "x")
+            && (name[1] == UInt8(ascii: "-") || name[1] == UInt8(ascii: "_"))
+    }
+
+    @inline(__always)
+    private static func isDivider(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "."), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "/"), UInt8(ascii: ":"): true
+        default: false
+        }
+    }
+
+    /// The roles of the words that begin at an index of a name. A word that isn't a part also ends at the end.
+    private func roles(of name: UnsafeMutableBufferPointer<UInt8>, from start: Int, to end: Int) -> Role {
+        var roles: Role = []
+        guard start < end else { return roles }
+        let group = Int(name[start] & 31)
+        bytes.withUnsafeBufferPointer { bytes in
+            var position = groups[group]
+            while position < groups[group + 1] {
+                let (length, role) = (Int(bytes[position]), Role(rawValue: bytes[position + 1]))
+                position += 2
+                if role == .part ? length <= end - start : length == end - start {
+                    var matching = 0
+                    while matching < length, bytes[position + matching] == name[start + matching] { matching += 1 }
+                    if matching == length { roles.formUnion(role) }
+                }
+                position += length
+            }
+        }
+        return roles
     }
 }
