@@ -18,7 +18,8 @@ extension Redaction {
         }
         let first = bytes[ByteOrderMark.lengthOfUTF8(bytes)...].first { $0 > 0x20 }
         if type.isJSON || first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
-            let (text, isJSON) = JSONRedactor.redacted(bytes, by: redaction, isCut: isCut, depth: 0)
+            var redactor = JSONRedactor(bytes, by: redaction, isCut: isCut)
+            let (text, isJSON) = redactor.run()
             if isJSON { return text }
             if type.isJSON { return isForPrograms ? redaction.redacted(text, isCut: isCut) ?? text : nil }
         }

@@ -23,24 +23,18 @@ struct JSONRedactor {
     private var output: [UInt8] = []
     private var copied = 0
 
-    /// - Returns: the text, unchanged if it holds no secret, and whether it is JSON to its end. For people, the text after a fault is
-    ///   as it was.
-    static func redacted(
-        _ bytes: [UInt8],
-        by redaction: Redaction,
-        isCut: Bool,
-        depth: Int
-    ) -> (text: [UInt8], isJSON: Bool) {
-        var redactor = JSONRedactor(bytes, redaction, isCut, depth)
-        let isJSON = redactor.run()
-        return (redactor.copied == 0 ? bytes : redactor.output + bytes[redactor.copied...], isJSON)
-    }
-
-    private init(_ bytes: [UInt8], _ redaction: Redaction, _ isCut: Bool, _ depth: Int) {
+    init(_ bytes: [UInt8], by redaction: Redaction, isCut: Bool, depth: Int = 0) {
         (self.bytes, self.redaction, self.isCut, self.depth) = (bytes, redaction, isCut, depth)
     }
 
-    private mutating func run() -> Bool {
+    /// - Returns: the text, unchanged if it holds no secret, and whether it is JSON to its end. For people, the text after a fault is
+    ///   as it was.
+    mutating func run() -> (text: [UInt8], isJSON: Bool) {
+        let isJSON = isJSON()
+        return (copied == 0 ? bytes : output + bytes[copied...], isJSON)
+    }
+
+    private mutating func isJSON() -> Bool {
         position = ByteOrderMark.lengthOfUTF8(bytes)
         while true {
             // U+001E precedes each value of a JSON text sequence (RFC 7464).
@@ -77,13 +71,15 @@ struct JSONRedactor {
         case (.nameOrEnd, UInt8(ascii: "}")), (.valueOrEnd, UInt8(ascii: "]")), (.separator, UInt8(ascii: "}")),
             (.separator, UInt8(ascii: "]")):
             return close(byte)
-        case (.name, UInt8(ascii: "}")) where redaction.isForPrograms,
-            (.value, UInt8(ascii: "]")) where redaction.isForPrograms:
-            return close(byte)
-        case (.separator, UInt8(ascii: ",")): skip(brackets.last == UInt8(ascii: "{") ? .name : .value)
+        case (.separator, UInt8(ascii: ",")):
+            // A program may accept a comma before a closing bracket.
+            let (name, value): (Expected, Expected) =
+                redaction.isForPrograms ? (.nameOrEnd, .valueOrEnd) : (.name, .value)
+            skip(brackets.last == UInt8(ascii: "{") ? name : value)
         case (.colon, UInt8(ascii: ":")): skip(.value)
-        case (.name, UInt8(ascii: "\"")), (.nameOrEnd, UInt8(ascii: "\"")): return takeName()
-        case (.value, _), (.valueOrEnd, _): return byte == UInt8(ascii: "\"") ? takeString() : takeWord()
+        case (.name, UInt8(ascii: "\"")), (.nameOrEnd, UInt8(ascii: "\"")): return takeString(isName: true)
+        case (.value, _), (.valueOrEnd, _):
+            return byte == UInt8(ascii: "\"") ? takeString(isName: false) : takeWord()
         default: return false
         }
         return true
@@ -118,30 +114,16 @@ struct JSONRedactor {
         expected = brackets.isEmpty ? .value : .separator
     }
 
-    private mutating func takeName() -> Bool {
-        let start = position
-        guard let (name, isClosed) = takeText() else { return false }
-        if secret == nil {
-            secretName = redaction.isSensitive(name[...]) ? name : nil
-            if secretName == nil { redact(name, from: start, isClosed: isClosed) }
-        }
-        expected = .colon
-        return true
-    }
-
-    private mutating func takeString() -> Bool {
+    private mutating func takeString(isName: Bool) -> Bool {
         let start = position
         guard let (text, isClosed) = takeText() else { return false }
-        if let secretName {
-            if isOpenToChange, !text.isEmpty,
-                !(isClosed && TextRedactor.isHarmless(text[...], name: secretName[...], isCut: false))
-            {
-                replace(from: start, with: placeholder)
-            }
-        } else {
+        if isName, secret == nil { secretName = redaction.isSensitive(text[...]) ? text : nil }
+        if secretName == nil {
             redact(text, from: start, isClosed: isClosed)
+        } else if !isName, !text.isEmpty {
+            replaceSecret(text[...], from: start, with: placeholder, isCut: !isClosed)
         }
-        endValue()
+        if isName { expected = .colon } else { endValue() }
         return true
     }
 
@@ -152,8 +134,14 @@ struct JSONRedactor {
         replace(from: start, with: quote + JSONEscapes.encoded(redacted) + (isClosed ? quote : []))
     }
 
-    /// Whether a leaf may be replaced: within a secret object, people see nothing.
-    private var isOpenToChange: Bool { secret == nil || redaction.isForPrograms }
+    /// Replaces a value under a sensitive name. Within a secret object, people see nothing anyway.
+    private mutating func replaceSecret(_ value: ArraySlice<UInt8>, from start: Int, with secret: [UInt8], isCut: Bool)
+    {
+        guard let secretName, self.secret == nil || redaction.isForPrograms,
+            !TextRedactor.isHarmless(value, name: secretName[...], isCut: isCut)
+        else { return }
+        replace(from: start, with: secret)
+    }
 
     /// A string without its quotes and escapes. The text may end within it.
     private mutating func takeText() -> (text: [UInt8], isClosed: Bool)? {
@@ -192,10 +180,9 @@ struct JSONRedactor {
             isCut ? $0.utf8.starts(with: word) : word.elementsEqual($0.utf8)
         }
         guard isLiteral || isNumber(word) else { return false }
-        if let secretName, !isLiteral, isOpenToChange,
-            !TextRedactor.isHarmless(word, name: secretName[...], isCut: isCut)
-        {
-            replace(from: start, with: redaction.isForPrograms ? [UInt8(ascii: "0")] : placeholder)
+        if !isLiteral {
+            let secret = redaction.isForPrograms ? [UInt8(ascii: "0")] : placeholder
+            replaceSecret(word, from: start, with: secret, isCut: isCut)
         }
         endValue()
         return true

@@ -139,9 +139,7 @@ public struct Redaction: Sendable {
     /// `true`, `false` and `null` are kept; so are, under `code`, negative numbers, numbers of up to three digits, and names of errors such
     /// as `TOKEN_EXPIRED`. A secret without a telling name or form can't be found.
     public func text(_ text: String) -> String {
-        let mayReveal = text.utf8.withContiguousStorageIfAvailable {
-            Self.mayReveal($0) || KnownSecret.isToken($0, isCut: false)
-        }
+        let mayReveal = text.utf8.withContiguousStorageIfAvailable { Self.mayReveal($0) }
         guard mayReveal ?? true else { return text }
         return redacted(Array(text.utf8), isCut: false).map { String(decoding: $0, as: UTF8.self) } ?? text
     }
@@ -157,21 +155,21 @@ public struct Redaction: Sendable {
     ///
     /// - Parameter depth: the number of texts around this one, such as a string of JSON.
     package func redacted(_ text: [UInt8], isCut: Bool, depth: Int = 0) -> [UInt8]? {
-        let mayReveal = text.withUnsafeBufferPointer { Self.mayReveal($0) || KnownSecret.isToken($0, isCut: isCut) }
-        guard mayReveal || isCut else { return nil }
+        guard isCut || text.withUnsafeBufferPointer(Self.mayReveal) else { return nil }
         guard depth <= 6 else { return Array(placeholder.utf8) }
         let first = text.first { $0 > 0x20 }
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
-            let json = JSONRedactor.redacted(text, by: self, isCut: isCut, depth: depth)
+            var redactor = JSONRedactor(text, by: self, isCut: isCut, depth: depth)
+            let json = redactor.run()
             if json.isJSON { return json.text == text ? nil : json.text }
         }
         var redactor = TextRedactor(text, by: self, isCut: isCut, depth: depth)
         return redactor.run()
     }
 
-    /// Whether text has a byte that separates a name from its value, or an encoded one.
+    /// Whether text has a byte that separates a name from its value, an encoded one, or a token that tells by its form.
     static func mayReveal(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        ByteWord.contains(in: UnsafeRawBufferPointer(text)) { word in
+        let isFound = ByteWord.contains(in: UnsafeRawBufferPointer(text)) { word in
             // All bytes below `&` count, although `!`, `#` and `$` reveal nothing: those are rare, and one comparison suffices.
             let isHarmless =
                 word.isLow(atLeast: 0x26) & word.isLow(otherThan: UInt8(ascii: ":"))
@@ -179,5 +177,6 @@ public struct Redaction: Sendable {
                 & word.isLow(otherThan: UInt8(ascii: "\\"))
             return ~(isHarmless | word.rawValue)
         }
+        return isFound || KnownSecret.isToken(text, isCut: false)
     }
 }

@@ -51,7 +51,12 @@ extension Redaction {
         for (index, segment) in path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).enumerated()
         {
             if index > 0 { output.append(UInt8(ascii: "/")) }
-            appendSegment(segment, to: &output)
+            let own = segment.prefix { $0 != UInt8(ascii: ";") }
+            appendWithoutHiddenSecrets(own, to: &output)
+            // The segment may have parameters such as `;jsessionid=…` (RFC 3986 §3.3).
+            guard own.endIndex < segment.endIndex else { continue }
+            output.append(UInt8(ascii: ";"))
+            appendPairs(segment[(own.endIndex + 1)...], to: &output)
         }
     }
 
@@ -64,51 +69,41 @@ extension Redaction {
         return colon + 3
     }
 
-    /// Appends a path segment, which may have parameters such as `;jsessionid=…` (RFC 3986 §3.3).
-    private func appendSegment(_ segment: ArraySlice<UInt8>, to output: inout [UInt8]) {
-        let own = segment.prefix { $0 != UInt8(ascii: ";") }
-        appendWithoutHiddenSecrets(own, to: &output)
-        guard own.endIndex < segment.endIndex else { return }
-        output.append(UInt8(ascii: ";"))
-        appendPairs(segment[(own.endIndex + 1)...], to: &output)
-    }
-
     /// Appends `name=value` pairs separated by `&` or `;`. A sensitive value ends only at a `&`, because it may contain a `;`.
     ///
     /// - Parameter isCut: whether the last value may be incomplete.
     func appendPairs(_ query: ArraySlice<UInt8>, isCut: Bool = false, to output: inout [UInt8]) {
         // An OAuth code comes back beside the state that the client has sent (RFC 6749 §4.1.2).
         let hasState = query.split(separator: UInt8(ascii: "&")).contains { $0.starts(with: "state=".utf8) }
-        for (index, group) in query.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).enumerated() {
-            if index > 0 { output.append(UInt8(ascii: "&")) }
-            for (index, pair) in group.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
-                .enumerated()
+        var rest = query
+        while true {
+            let pair = rest.prefix { $0 != UInt8(ascii: "&") && $0 != UInt8(ascii: ";") }
+            let name = pair.prefix { $0 != UInt8(ascii: "=") }
+            let isCut = isCut && pair.endIndex == query.endIndex
+            rest = rest[pair.endIndex...]
+            if name.count < pair.count - 1,
+                isSensitive(decoded(name)) || hasState && name.elementsEqual("code".utf8)
             {
-                if index > 0 { output.append(UInt8(ascii: ";")) }
-                let name = pair.prefix { $0 != UInt8(ascii: "=") }
-                let isCut = isCut && pair.endIndex == query.endIndex
-                if name.count < pair.count - 1,
-                    isSensitive(decoded(name)) || hasState && name.elementsEqual("code".utf8)
-                {
-                    note(String(decoding: name, as: UTF8.self))
-                    appendWithoutHiddenSecrets(name, to: &output)
-                    output.append(UInt8(ascii: "="))
-                    output += placeholder.utf8
-                    break
-                }
+                note(String(decoding: name, as: UTF8.self))
+                appendWithoutHiddenSecrets(name, to: &output)
+                output += "=\(placeholder)".utf8
+                rest = rest.drop { $0 != UInt8(ascii: "&") }
+            } else {
                 appendWithoutHiddenSecrets(name, isCut: isCut && name.count == pair.count, to: &output)
-                guard name.count < pair.count else { continue }
-                output.append(UInt8(ascii: "="))
-                appendWithoutHiddenSecrets(pair[(name.endIndex + 1)...], isCut: isCut, to: &output)
+                if name.count < pair.count {
+                    output.append(UInt8(ascii: "="))
+                    appendWithoutHiddenSecrets(pair[(name.endIndex + 1)...], isCut: isCut, to: &output)
+                }
             }
+            guard let separator = rest.popFirst() else { return }
+            output.append(separator)
         }
     }
 
     /// Appends text without its secrets. If its percent-decoded form, such as another URL, contains a secret, all of it is
     /// replaced.
     private func appendWithoutHiddenSecrets(_ text: ArraySlice<UInt8>, isCut: Bool = false, to output: inout [UInt8]) {
-        let mayHide = text.withUnsafeBufferPointer { Self.mayReveal($0) || KnownSecret.isToken($0, isCut: false) }
-        guard mayHide || isCut else { return output += text }
+        guard isCut || text.withUnsafeBufferPointer(Self.mayReveal) else { return output += text }
         // In a form, a `+` stands for a space.
         let spaced = text.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }
         if text.contains(UInt8(ascii: "%")), redacted(spaced.percentDecoded, isCut: isCut, depth: 1) != nil {
