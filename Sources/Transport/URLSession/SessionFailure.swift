@@ -6,25 +6,13 @@ internal import FoundationNetworking
 
 /// Maps Foundation's errors to `TransportError`.
 package enum SessionFailure {
-    /// Converts the error of a task that outlived the call which started it, so that no request is known.
-    ///
-    /// - Parameter hasHead: whether the head of a response had arrived.
-    package static func error(_ error: any Error, hasHead: Bool) -> TransportError {
-        Self.error(error, hasHead: hasHead, request: nil)
-    }
-
     /// Converts a task's error to a `TransportError`. Only the numbers of Foundation's error are kept, because its other
     /// parts contain the URL.
-    static func error(_ error: any Error, in phase: TransferState.Phase, request: HTTPRequest) -> TransportError {
-        let hasHead =
-            switch phase {
-            case .buffering, .streaming: true
-            case .preparing, .waiting, .ended: false
-            }
-        return Self.error(error, hasHead: hasHead, request: request)
-    }
-
-    private static func error(_ error: any Error, hasHead: Bool, request: HTTPRequest?) -> TransportError {
+    ///
+    /// - Parameters:
+    ///   - hasHead: whether the head of a response had arrived.
+    ///   - request: the request; `nil` for a task that outlived the call which started it.
+    package static func error(_ error: any Error, hasHead: Bool, request: HTTPRequest? = nil) -> TransportError {
         if let error = error as? TransportError { return error }
         let failure = error as NSError
         guard failure.domain == NSURLErrorDomain else {

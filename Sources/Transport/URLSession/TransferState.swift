@@ -60,7 +60,12 @@ struct TransferState {
     var isFollowedRedirect: Bool {
         if case .buffering(let head) = phase { request.context.followsRedirects && head.isRedirect } else { false }
     }
-    private var canSuspend: Bool { limits.canSuspend }
+    private var hasHead: Bool {
+        switch phase {
+        case .buffering, .streaming: true
+        case .preparing, .waiting, .ended: false
+        }
+    }
 
     /// The task, and whether it should be suspended for the reader.
     var flow: (task: URLSessionTask, isSuspended: Bool)? { task.map { ($0, isSuspended) } }
@@ -179,12 +184,12 @@ extension TransferState {
 
     private mutating func stream(_ chunk: Data, at now: Duration) -> TransferActions {
         let isFull = !buffer.isEmpty && buffer.count + chunk.count > limits.streamBuffer
-        if isFull, !canSuspend {
+        if isFull, !limits.canSuspend {
             return fail(Self.readerTooSlow(limits.streamBuffer, request), cancelling: true)
         }
         var actions = TransferActions(delivery: buffer.append(chunk))
         timeLimits.pause(!buffer.isEmpty, at: now)
-        if canSuspend, !isSuspended, buffer.count >= limits.streamBuffer {
+        if limits.canSuspend, !isSuspended, buffer.count >= limits.streamBuffer {
             isSuspended = true
             actions.flowHasChanged = true
         }
@@ -196,7 +201,7 @@ extension TransferState {
     /// - Parameter head: the head that the task knows, in case its delegate never received it.
     mutating func complete(_ error: (any Error)?, head: () throws -> ResponseHead?) -> TransferActions {
         if let error {
-            return fail(SessionFailure.error(error, in: phase, request: request), cancelling: false)
+            return fail(SessionFailure.error(error, hasHead: hasHead, request: request), cancelling: false)
         }
         switch phase {
         case .waiting:

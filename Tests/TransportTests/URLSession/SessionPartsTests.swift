@@ -85,7 +85,7 @@ import FoundationNetworking
     ) throws {
         let cause = NSError(domain: NSPOSIXErrorDomain, code: Int(code))
         let request = HTTPRequest(url: try #require(URL(string: "http://a.example/")))
-        let error = SessionFailure.error(cause, in: .waiting, request: request)
+        let error = SessionFailure.error(cause, hasHead: false, request: request)
         #expect(error.code == meaning)
         #expect(error.message.contains("NSPOSIXErrorDomain \(code)"))
         #expect((error.underlying as NSError?)?.code == Int(code))
@@ -120,7 +120,7 @@ import FoundationNetworking
         let cause = NSError(domain: NSURLErrorDomain, code: NSURLErrorNotConnectedToInternet, userInfo: userInfo)
         let request = HTTPRequest(url: try #require(URL(string: "http://a.example/")))
         let underlying = try #require(
-            SessionFailure.error(cause, in: .waiting, request: request).underlying as? URLError
+            SessionFailure.error(cause, hasHead: false, request: request).underlying as? URLError
         )
         #expect((underlying.userInfo[key] as? NSNumber)?.intValue == 2)
         #expect(underlying.userInfo.count == 1)
@@ -148,7 +148,7 @@ import FoundationNetworking
         ]
         let request = HTTPRequest(url: try #require(URL(string: secret)))
         let cause = NSError(domain: NSURLErrorDomain, code: NSURLErrorCannotConnectToHost, userInfo: userInfo)
-        let error = SessionFailure.error(cause, in: .waiting, request: request)
+        let error = SessionFailure.error(cause, hasHead: false, request: request)
         #expect(error.code == .cannotConnect)
         #expect((error.underlying as? URLError)?.code == .cannotConnectToHost)
         var dumped = ""
@@ -159,7 +159,7 @@ import FoundationNetworking
             "s3cr3t" + String(repeating: "\u{301}", count: 300),
         ] {
             let cause = NSError(domain: NSURLErrorDomain, code: -1, userInfo: [NSLocalizedDescriptionKey: text])
-            #expect(!SessionFailure.error(cause, in: .waiting, request: request).message.contains("s3cr3t"))
+            #expect(!SessionFailure.error(cause, hasHead: false, request: request).message.contains("s3cr3t"))
         }
     }
 
