@@ -202,14 +202,4 @@ extension CurlEngine {
         easy.set(CCURLOPT_READFUNCTION, callback: CurlCallbacks.onRead)
     }
 }
-
-extension CertificateBundle {
-    /// Names the file to libcurl, which switches its cache of the file on. Debian's default is a folder, which each new
-    /// connection would read again, in 28 ms of CPU time.
-    func use(in easy: EasyHandle) {
-        guard let path else { return }
-        easy.set(CCURLOPT_CAPATH, nil)
-        easy.set(CCURLOPT_CAINFO, text: path)
-    }
-}
 #endif

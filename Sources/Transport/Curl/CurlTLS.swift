@@ -117,7 +117,11 @@ struct CurlTLS: Sendable {
         easy.setIfKnown(CCURLOPT_PROXY_SSL_OPTIONS, Int(CCURLSSLOPT_ALLOW_BEAST.rawValue))
         guard verifier != nil else {
             if Self.usesOpenSSL { _ = ccurl_easy_setopt_ssl_context_callback(easy.pointer, onPlainSSLContext) }
-            return CertificateBundle.system.use(in: easy)
+            guard let file = OpenSSLLibrary.certificateFile else { return }
+            // Switches libcurl's cache of the file on. Debian's default is a folder, which each new connection would read again, in
+            // 28 ms of CPU time.
+            easy.set(CCURLOPT_CAPATH, nil)
+            return easy.set(CCURLOPT_CAINFO, text: file)
         }
         // The verifier supplies the trusted roots, so libcurl doesn't read any.
         easy.set(CCURLOPT_CAPATH, nil)

@@ -1,6 +1,10 @@
 public import Foundation
 internal import InterceptorsSyntax
 
+#if canImport(Security)
+internal import Security
+#endif
+
 /// An X.509 certificate, used as a trust anchor or as the source of a pin.
 ///
 /// ```swift
@@ -45,13 +49,25 @@ public struct TLSCertificate: Sendable, Hashable {
     /// Creates a certificate from a peer's DER or a block of a file.
     init(der: Data, source: String) throws {
         let bytes = [UInt8](der)
-        guard let layout = CertificateLayout(bytes), try PlatformCertificate.isValid(der) else {
+        guard let layout = CertificateLayout(bytes), try Self.isValid(der) else {
             throw TransportError(.notACertificate, "\(source) is no X.509 certificate, neither PEM nor DER.")
         }
         self.der = der
         subject = layout.subject
         publicKeyPin = CertificatePin(.publicKey, digest: PortableSHA256.digest(Array(layout.publicKeyInfo)))
         certificatePin = CertificatePin(.certificate, digest: PortableSHA256.digest(bytes))
+    }
+
+    /// The platform library's judgment of whether bytes are a certificate.
+    private static func isValid(_ der: Data) throws -> Bool {
+        #if canImport(Security)
+        return SecCertificateCreateWithData(nil, der as CFData) != nil
+        #elseif os(Linux)
+        try OpenSSLLibrary.load()
+        return OpenSSLObject.certificate(der) != nil
+        #else
+        throw TransportError(.unsupported, "Certificates can't be read on this platform.")
+        #endif
     }
 
     static func all(_ content: Data, source: String) throws -> [TLSCertificate] {

@@ -31,7 +31,7 @@ final class ChainVerifier: Sendable {
         _ = cossl_X509_STORE_set_flags(pointer, UInt(COSSL_X509_V_FLAG_PARTIAL_CHAIN.rawValue))
         if trust.usesSystem {
             // Errors are ignored, because a store without roots trusts nobody and so can only refuse too much.
-            if let path = CertificateBundle.system.path {
+            if let path = OpenSSLLibrary.certificateFile {
                 _ = cossl_X509_STORE_load_locations(pointer, path, nil)
             } else {
                 _ = cossl_X509_STORE_set_default_paths(pointer)

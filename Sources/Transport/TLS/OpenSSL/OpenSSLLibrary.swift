@@ -10,6 +10,17 @@ package enum OpenSSLLibrary {
         throw TransportError(.unsupported, "TLS settings need OpenSSL: \(String(cString: reason)).")
     }
 
+    /// The file with the certificates that the system trusts: the one that `SSL_CERT_FILE` names, or the first readable one of the
+    /// distributions' usual files. `nil` if none of them can be read.
+    static let certificateFile: String? = {
+        let usual = [
+            "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+            "/etc/ssl/cert.pem",
+        ]
+        return ProcessInfo.processInfo.environment["SSL_CERT_FILE"]
+            ?? usual.first { FileManager.default.isReadableFile(atPath: $0) }
+    }()
+
     /// Text used when OpenSSL gives no reason.
     static let noReason = "no reason given"
 

@@ -80,12 +80,13 @@ extension PinListKey {
     }
 }
 #elseif canImport(Security)
+internal import CryptoKit
 internal import Security
 
 extension PinListKey {
     private func checkUsable() throws {
         guard kind != .ed25519 else {
-            guard Ed25519Key(bits) != nil else { throw Self.invalid("The Ed25519 key can't be used.") }
+            guard ed25519Key != nil else { throw Self.invalid("The Ed25519 key can't be used.") }
             return
         }
         guard let key else { throw Self.invalid("Security can't read the public key.") }
@@ -93,6 +94,9 @@ extension PinListKey {
             throw Self.invalid("An RSA key of less than 2048 bits protects nothing.")
         }
     }
+
+    // Security doesn't support this kind.
+    private var ed25519Key: Curve25519.Signing.PublicKey? { try? .init(rawRepresentation: bits) }
 
     private var key: SecKey? {
         let attributes: [String: Any] = [
@@ -104,7 +108,7 @@ extension PinListKey {
 
     /// Whether the signature of these bytes was made with the matching private key.
     func verifies(_ signature: Data, of bytes: Data) -> Bool {
-        if kind == .ed25519 { return Ed25519Key(bits)?.verifies(signature, of: bytes) ?? false }
+        if kind == .ed25519 { return ed25519Key?.isValidSignature(signature, for: bytes) ?? false }
         guard let key else { return false }
         let algorithm: SecKeyAlgorithm =
             kind == .rsa ? .rsaSignatureMessagePKCS1v15SHA256 : .ecdsaSignatureMessageX962SHA256
