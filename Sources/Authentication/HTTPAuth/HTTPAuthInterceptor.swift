@@ -142,7 +142,7 @@ struct HTTPAuthInterceptor: PlacedInterceptor {
 
     var placement: [ChainRole] {
         let roles: [ChainRole] = [
-            .spelled(elementName), .addsCredentials(in: .authorization), .answersChallenges, .readsStatus(401),
+            .spelled(elementName), .addsCredentials(in: .authorization), .answersChallenges, .readsStatus.only([401]),
             .inside(.compresses, because: "A digest must cover the content as it is sent, or the server refuses it."),
         ]
         return schemes == [.digest] ? roles + [.changesEachTime] : roles

@@ -34,7 +34,7 @@ extension InterceptorChain: CustomStringConvertible {
 }
 
 /// The findings of all rules, and those that were acknowledged.
-private struct ChainReport: CustomStringConvertible {
+private struct ChainReport {
     private let chain: LintedChain
     private(set) var findings: [ChainFinding] = []
     private var acknowledged: [String] = []
@@ -42,16 +42,10 @@ private struct ChainReport: CustomStringConvertible {
     init(_ chain: InterceptorChain) {
         self.chain = LintedChain(chain)
         #if DEBUG
-        judge()
-        #endif
-    }
-
-    #if DEBUG
-    private mutating func judge() {
         // The positions of the elements of each finding.
         var reported: Set<[Int]> = []
         for definition in ChainRuleDefinition.all {
-            for match in definition.matches(chain) {
+            for match in definition.matches(self.chain) {
                 let isNew = reported.insert(match.elements.map(\.number)).inserted
                 // Another rule reports the pair already, with the harm.
                 if definition.rule == .placement, !isNew { continue }
@@ -65,8 +59,8 @@ private struct ChainReport: CustomStringConvertible {
         }
         // Stable by rule within a severity.
         findings = ChainFinding.Severity.allCases.flatMap { severity in findings.filter { $0.severity == severity } }
+        #endif
     }
-    #endif
 
     var description: String {
         let parts = [rows, findings.map(\.description) + acknowledged].filter { !$0.isEmpty }

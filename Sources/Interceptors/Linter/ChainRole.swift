@@ -11,18 +11,17 @@ public struct ChainRole: Sendable {
     private(set) var describe: @Sendable (inout Placement) -> Void = { _ in }
 
     /// A role that no rule of this package knows, for the wishes of other interceptors: `ChainRole("paginates")`.
-    public init(_ name: String) { self.init(name: name, id: "author's " + name) }
+    public init(_ name: String) { self.init(id: "author's " + name, name: name) }
 
-    private init(name: String, id: String, isShown: Bool = true) {
-        (self.name, self.id, self.isShown) = (name, id, isShown)
+    private init(id: String, name: String? = nil, isShown: Bool = true) {
+        (self.id, self.name, self.isShown) = (id, name ?? id, isShown)
     }
 
-    private init(id: String) { self.init(name: id, id: id) }
-
     /// A role that only describes an element.
-    private static let setting = Self(name: "setting", id: "setting", isShown: false)
+    private static let setting = Self(id: "setting", isShown: false)
 
-    private func with(_ describe: @escaping @Sendable (inout Placement) -> Void) -> Self {
+    /// This role, with details about the element that declares it.
+    package func with(_ describe: @escaping @Sendable (inout Placement) -> Void) -> Self {
         var role = self
         role.describe = describe
         return role
@@ -64,7 +63,7 @@ extension ChainRole {
     }
 
     private static func wish(_ side: String, _ role: Self, _ reason: String?) -> Self {
-        Self(name: "\(side)(\(role.name))", id: "\(side)(\(role.id))", isShown: false).with {
+        Self(id: "\(side)(\(role.id))", name: "\(side)(\(role.name))", isShown: false).with {
             $0.wishes.append((side == "inside", role, reason))
         }
     }
@@ -165,25 +164,11 @@ extension ChainRole {
     /// Retries a 401; implies ``retries``.
     package static let retriesUnauthorized = Self(id: "retriesUnauthorized")
 
-    /// Retries outcomes with these statuses only; 0 stands for a failed connection.
-    package static func retries(on statuses: Set<Int>) -> Self { retries.with { $0.retriedStatuses = statuses } }
-
-    /// Sends a request up to this number of times.
-    package static func retries(upTo attempts: Int) -> Self { retries.with { $0.attempts = attempts } }
-
-    /// Refuses requests to a host after this number of failures in a row.
-    package static func breaksCircuit(after failures: Int) -> Self { breaksCircuit.with { $0.failures = failures } }
-
-    /// Turns responses with these statuses into errors.
-    package static func validates(rejecting statuses: Set<Int>) -> Self {
-        validates.with { $0.rejectedStatuses = statuses }
-    }
     /// Turns responses into errors as a closure decides; implies ``validates``.
     package static let validatesByClosure = Self(id: "validatesByClosure")
-    /// Acts on responses with these statuses.
-    package static func readsStatus(_ statuses: Int...) -> Self {
-        readsStatus.with { $0.readStatuses = Set(statuses) }
-    }
+
+    /// This role, for these statuses only; `nil` for any. 0 stands for a failed connection.
+    package func only(_ statuses: Set<Int>?) -> Self { with { $0.statuses = statuses } }
 
     /// Adds fields with a credential to all requests, even to those for other servers; implies ``identifiesCaller``.
     package static let addsFieldsEverywhere = Self(id: "addsFieldsEverywhere")
@@ -209,17 +194,6 @@ extension ChainRole {
     package func of(_ object: AnyObject, for origins: Set<Origin>? = nil, isConstant: Bool = false) -> Self {
         let subject = ObjectIdentifier(object)
         return with { ($0.subject, $0.origins, $0.isConstant) = (subject, origins, isConstant) }
-    }
-
-    /// The element ends calls after this time; `nil` if only at deadlines that requests have.
-    package static func setsDeadline(after limit: Duration?) -> Self { setsDeadline.with { $0.limit = limit } }
-
-    /// The element logs, with these values hidden.
-    package static func logs(with redaction: Redaction) -> Self { logs.with { $0.redaction = redaction } }
-
-    /// The element follows redirects, and removes these fields from requests to another origin.
-    package static func followsRedirects(without redaction: Redaction) -> Self {
-        followsRedirects.with { $0.redaction = redaction }
     }
 
     /// The element does nothing with its present settings.

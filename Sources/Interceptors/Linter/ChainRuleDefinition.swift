@@ -10,58 +10,49 @@ struct ChainRuleDefinition: Sendable {
     /// An example of what goes wrong.
     var harm: String { faults.first?.harm ?? "" }
 
-    /// Elements in the wrong order, or what a function finds. In texts, marks stand for elements: the table
-    /// explains them.
+    /// A row of the table. In texts, marks stand for elements: the table explains them.
     struct Fault: Sendable {
         var harm = ""
         var message = "#1 is outside #2."
         var remedy = "[<2>, <1>]"
         fileprivate(set) var kind = ""
-        /// The roles of the outer and the inner element.
+        /// The roles of each element.
         fileprivate(set) var roles: [[String]] = []
-        /// The name of a condition, or of the function that finds the fault.
-        fileprivate(set) var function: String?
+        fileprivate(set) var condition: String?
     }
 
     /// Takes over a line of the table.
     mutating func read(_ line: String) {
-        let last = faults.count - 1
         let words = line.split(separator: " ", maxSplits: 1).map(String.init)
-        let (kind, text) = (words[0], words[1])
-        switch kind {
-        case "harm": faults[last].harm = text
-        case "says": faults[last].message = text
-        case "write": faults[last].remedy = text
+        var fault = faults.last ?? Fault()
+        switch words[0] {
+        case "harm": fault.harm = words[1]
+        case "says": fault.message = words[1]
+        case "write": fault.remedy = words[1]
         default:
-            var fault = faults.last ?? Fault()
-            let parts = text.components(separatedBy: " if ")
-            fault.kind = kind
-            fault.function = kind == "find" ? text : parts.dropFirst().first
-            fault.roles = parts[0].components(separatedBy: " > ").map { $0.components(separatedBy: " ") }
-            faults.append(fault)
+            let parts = words[1].components(separatedBy: " if ")
+            (fault.kind, fault.condition) = (words[0], parts.dropFirst().first)
+            fault.roles = parts[0].split(separator: ">", omittingEmptySubsequences: false).map {
+                $0.split(separator: " ").map(String.init)
+            }
+            return faults.append(fault)
         }
+        faults[faults.count - 1] = fault
     }
 }
 
 extension ChainRuleDefinition {
-    /// A reason why a match may be no fault. Each lowers the severity: a broken order becomes doubtful, a doubtful one a note.
-    enum Doubt: Int {
-        case none
-        /// The elements may never meet, for instance in different `.when` parts, or a closure may prevent the harm.
-        case some
-        /// The author probably has a reason.
-        case strong
-    }
-
     /// A fault in one chain.
     struct Match {
         let chain: LintedChain
         /// The elements concerned, outermost first.
-        var elements: [LintedChain.Element] = []
+        var elements: [LintedChain.Element]
         var fault: Fault
         /// The text for the mark `*`.
         var detail = "*"
-        var doubt = Doubt.none
+        /// By how many levels the severity is lower: 1 if the elements may never meet, for instance in different `.when` parts, or if a
+        /// closure may prevent the harm; 2 if the author probably has a reason.
+        var doubt = 0
         /// The element that does the harm, if its acknowledgement alone counts.
         var culprit: LintedChain.Element?
 
@@ -98,7 +89,7 @@ extension ChainRuleDefinition {
 
     /// The finding that reports a match.
     func finding(_ match: Match) -> ChainFinding {
-        let doubtful = ChainFinding.Severity.allCases.drop { $0 != severity }.dropFirst(match.doubt.rawValue)
+        let doubtful = ChainFinding.Severity.allCases.drop { $0 != severity }.dropFirst(match.doubt)
         return ChainFinding(
             rule: rule,
             severity: doubtful.first ?? .note,
@@ -112,15 +103,26 @@ extension ChainRuleDefinition {
 
 extension ChainRuleDefinition.Fault {
     fileprivate func matches(_ chain: LintedChain) -> [ChainRuleDefinition.Match] {
-        if kind == "find" { return function.flatMap { ChainRuleDefinition.finders[$0] }?(chain, self) ?? [] }
-        return chain.elements.filter { $0.fits(roles[0]) }.flatMap { outer in
-            chain.elements[outer.number...].filter { $0.fits(roles[1]) }.compactMap { inner in
-                guard chain.meet(outer, inner) == (kind == "order") else { return nil }
-                var match = chain.match(outer, inner, self)
-                match.culprit = zip(match.elements, roles).first { $0.1.contains("!") }?.0
-                let isFault = function.flatMap { ChainRuleDefinition.conditions[$0] }
-                return isFault?(&match) ?? true ? match : nil
+        let first = chain.elements.filter { $0.fits(roles[0]) }
+        let found: [[LintedChain.Element]] =
+            switch kind {
+            case "missing": first.isEmpty ? [[]] : []
+            case "alone": first.map { [$0] }
+            default:
+                first.flatMap { outer in
+                    chain.elements[outer.number...].filter { $0.fits(roles[1]) }.map { [outer, $0] }
+                }
             }
+        return found.compactMap { elements in
+            var match = ChainRuleDefinition.Match(chain: chain, elements: elements, fault: self)
+            match.culprit = zip(elements, roles).first { $0.1.contains("!") }?.0
+            if elements.count == 2 {
+                let doubt = chain.doubt(that: match.outer, meets: match.inner)
+                guard (doubt != nil) == (kind == "order") else { return nil }
+                match.doubt = doubt ?? 1
+            }
+            let isFault = condition.flatMap { ChainRuleDefinition.conditions[$0] }
+            return isFault?(&match) ?? true ? match : nil
         }
     }
 }

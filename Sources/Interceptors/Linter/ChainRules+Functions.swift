@@ -10,11 +10,12 @@ extension ChainRuleDefinition {
         // Outside, a fixed field comes first; inside, only a forced one replaces the token.
         "hidesInner": { $0.outer.hides($0.inner) },
         "hidesOuter": { $0.inner.hides($0.outer) },
+        "isUnrenewed": isUnrenewed,
         "isUnpartitioned": isUnpartitioned,
         "hasForeignPartition": hasForeignPartition,
         "isForAnyHost": { match in
             // The part's condition may look at the host.
-            if match.inner.parts.count > match.outer.parts.count { match.doubt = .some }
+            if match.inner.parts.count > match.outer.parts.count { match.doubt = 1 }
             return match.inner.parts.allSatisfy { $0.origins == nil }
         },
         "keepsField": { match in
@@ -25,8 +26,8 @@ extension ChainRuleDefinition {
         // Another rule reports fields that a redirect keeps.
         "dropsField": { $0.outer.fieldsKept(by: $0.inner).isEmpty },
         "isForSameOutcome": { match in
-            let (outer, inner) = (match.outer.retriedStatuses, match.inner.retriedStatuses)
-            if let outer, inner?.isDisjoint(with: outer) == true { match.doubt = .strong }
+            let (outer, inner) = (match.outer.statuses, match.inner.statuses)
+            if let outer, inner?.isDisjoint(with: outer) == true { match.doubt = 2 }
             return true
         },
         "opensByOneCall": { match in
@@ -45,10 +46,10 @@ extension ChainRuleDefinition {
             }
             return true
         },
-        "rejectsRead": { $0.rejects($0.outer.readStatuses) },
+        "rejectsRead": { $0.rejects($0.outer.statuses) },
         // The plain form lets a 304 pass that the cache asked for.
-        "rejectsStored": { $0.inner.rejectedStatuses?.contains(304) != true && $0.rejects([304, 404]) },
-        "rejectsRevalidation": { $0.inner.rejectedStatuses?.contains(304) == true && $0.rejects([304, 404]) },
+        "rejectsStored": { $0.inner.statuses?.contains(304) != true && $0.rejects([304, 404]) },
+        "rejectsRevalidation": { $0.inner.statuses?.contains(304) == true && $0.rejects([304, 404]) },
         "rejectsCookies": { $0.rejects([302, 401, 403]) },
         "showsField": { match in
             guard let redaction = match.inner.redaction else { return false }
@@ -58,39 +59,24 @@ extension ChainRuleDefinition {
             return !names.isEmpty
         },
         "isNextLog": { match in
-            match.detail = match.doubt == .none ? "" : ", if a request meets the conditions of both"
+            match.detail = match.doubt == 0 ? "" : ", if a request meets the conditions of both"
             return match.between.allSatisfy { $0.has(.logs) || $0.has(.measures) }
         },
         "isUnlogged": { $0.chain.elements(inside: $0.inner, with: .logs).isEmpty },
-    ]
-
-    /// The functions that find faults which aren't an order of two roles.
-    static let finders: [String: @Sendable (LintedChain, Fault) -> [Match]] = [
-        "unrenewed": unrenewed,
-        "unfollowedRedirects": { chain, fault in
-            chain.elements.contains { $0.has(.followsRedirects) } ? [] : [Match(chain: chain, fault: fault)]
+        "isIdle": { match in
+            guard let (reason, remedy) = match.elements[0].idleness else { return false }
+            (match.detail, match.fault.remedy) = (reason, remedy)
+            return true
         },
-        "idleElements": { chain, fault in
-            chain.elements.compactMap { element in
-                guard let (reason, remedy) = element.idleness else { return nil }
-                var match = Match(chain: chain, elements: [element], fault: fault, detail: reason)
-                match.fault.remedy = remedy
-                return match
-            }
-        },
-        "unfulfilledWishes": { chain, fault in
-            chain.elements.flatMap { element in
-                element.wishes.flatMap { isInside, role, reason in
-                    let others = isInside ? chain.elements(inside:with:) : chain.elements(outside:with:)
-                    return others(element, role).map { other in
-                        var match = isInside ? chain.match(element, other, fault) : chain.match(other, element, fault)
-                        let side = isInside ? "inside" : "outside"
-                        match.fault.harm = "*"
-                        match.detail = reason ?? "\(element.name) belongs \(side) interceptors with the role \(role)."
-                        return match
-                    }
-                }
-            }
+        "isAgainstWish": { match in
+            let (outer, inner) = (match.outer, match.inner)
+            let late = outer.wishes.first { $0.isInside && inner.has($0.role) }
+            let early = inner.wishes.first { !$0.isInside && outer.has($0.role) }
+            guard let wish = late ?? early else { return false }
+            let (name, side) = late == nil ? (inner.name, "outside") : (outer.name, "inside")
+            match.detail = wish.reason ?? "\(name) belongs \(side) interceptors with the role \(wish.role)."
+            match.fault.harm = "*"
+            return true
         },
     ]
 }
@@ -99,7 +85,7 @@ extension ChainRuleDefinition {
     /// Whether two tokens are for the same requests, which get the outer one only.
     @Sendable private static func isOtherToken(_ match: inout Match) -> Bool {
         if !match.outer.isConstant {
-            match.doubt = .some
+            match.doubt = 1
             match.fault.harm = "The inner token is sent only while the outer one is missing, such as after a sign-out."
         }
         return !match.inner.isOfSameObject(as: match.outer) && match.elements.allSatisfy(\.isToken)
@@ -111,33 +97,29 @@ extension ChainRuleDefinition {
         let (sharing, credential) = (match.outer, match.inner)
         // An element that isn't judged may name the partition.
         let outer = match.chain.elements[..<(sharing.number - 1)]
-        if outer.contains(where: { !$0.isJudged }) { match.doubt = .some }
+        if outer.contains(where: { !$0.isJudged }) { match.doubt = 1 }
         return !match.chain.elements(outside: sharing, with: .namesPartition).contains {
             $0.namesPartition(of: credential, sharedBy: sharing)
         }
     }
 
-    /// Renewals inside which no element adds the credential.
-    @Sendable private static func unrenewed(_ chain: LintedChain, _ fault: Fault) -> [Match] {
-        chain.elements.filter { $0.has(.renewsCredentials) && !chain.renewsInside($0) }.compactMap { renewal in
-            // The other rule explains the order.
-            if chain.elements(outside: renewal, with: .addsCredentials).contains(where: renewal.renews) { return nil }
-            var match = Match(chain: chain, elements: [renewal], fault: fault)
-            let isOfStore = renewal.subject != nil
-            if isOfStore { match.fault.remedy = "[<1>, .bearerAuth(…)] with the same store" }
-            if let other = chain.elements(inside: renewal, with: .identifiesCaller).first {
-                match.fault.message = "\(other) adds another credential than #1 renews."
-            }
-            let mayBeRenewed = chain.elements[renewal.number...].contains { element in
-                // Elements that aren't judged and closures may add the credential.
-                !element.isJudged || element.has(.mayAddCredentials)
-                    || element.has(.addsCredentials) && chain.meet(renewal, element)
-                        && element.subject == nil && renewal.renews(element)
-            }
-            // For a store's token, `bearerAuth` is the usual way.
-            if mayBeRenewed { match.doubt = isOfStore ? .some : .strong }
-            return match
+    /// Whether no element inside a renewal adds the credential.
+    @Sendable private static func isUnrenewed(_ match: inout Match) -> Bool {
+        let (chain, renewal) = (match.chain, match.elements[0])
+        // The other rule explains the order.
+        let isOutside = chain.elements(outside: renewal, with: .addsCredentials).contains(where: renewal.renews)
+        if isOutside || chain.renewsInside(renewal) { return false }
+        let isOfStore = renewal.subject != nil
+        if isOfStore { match.fault.remedy = "[<1>, .bearerAuth(…)] with the same store" }
+        let mayBeRenewed = chain.elements[renewal.number...].contains { element in
+            // Elements that aren't judged and closures may add the credential.
+            !element.isJudged || element.has(.mayAddCredentials)
+                || element.has(.addsCredentials) && chain.doubt(that: renewal, meets: element) != nil
+                    && element.subject == nil && renewal.renews(element)
         }
+        // For a store's token, `bearerAuth` is the usual way.
+        if mayBeRenewed { match.doubt = isOfStore ? 1 : 2 }
+        return true
     }
 
     /// Whether the partition of shared responses with the credential of a store names the account of another store.
@@ -145,13 +127,13 @@ extension ChainRuleDefinition {
         let isInside = match.inner.has(.awaitsRenewal)
         let (sharing, credential) = isInside ? (match.outer, match.inner) : (match.inner, match.outer)
         for partition in match.chain.elements(outside: sharing, with: .namesPartition)
-        where match.chain.meet(partition, credential) {
+        where match.chain.doubt(that: partition, meets: credential) != nil {
             let isSure = partition.namesPartition(of: credential, sharedBy: sharing)
             let isForeign = partition.subject != nil && !partition.isOfSameObject(as: credential)
             // A condition that isn't an origin may hold for requests with the credential.
             if isForeign, isSure || partition.parts.contains(where: { $0.origins == nil }) {
                 match.elements = [partition, sharing, credential]
-                match.doubt = isSure ? .none : .some
+                match.doubt = isSure ? 0 : 1
                 return true
             }
             if isSure { return false }
@@ -164,8 +146,8 @@ extension ChainRuleDefinition.Match {
     /// Whether the inner element turns a response with one of these statuses into an error; `nil` stands for any status.
     fileprivate mutating func rejects(_ statuses: Set<Int>?) -> Bool {
         // The linter doesn't call a closure that validates, and it may accept the statuses.
-        if inner.has(.validatesByClosure) { doubt = .some }
-        return statuses.flatMap { inner.rejectedStatuses?.isDisjoint(with: $0) } != true
+        if inner.has(.validatesByClosure) { doubt = 1 }
+        return statuses.flatMap { inner.statuses?.isDisjoint(with: $0) } != true
     }
 }
 
@@ -218,10 +200,7 @@ extension LintedChain.Element {
     }
 
     /// Whether the element surely names the partition of each shared request with a credential: its conditions hold for them.
-    fileprivate func namesPartition(
-        of credential: LintedChain.Element,
-        sharedBy sharing: LintedChain.Element
-    ) -> Bool {
+    fileprivate func namesPartition(of credential: LintedChain.Element, sharedBy sharing: LintedChain.Element) -> Bool {
         parts.allSatisfy { part in
             if isOfSameObject(as: credential), let origins = part.origins {
                 return credential.origins?.isSubset(of: origins) ?? true

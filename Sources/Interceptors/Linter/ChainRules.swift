@@ -14,13 +14,14 @@ extension ChainRuleDefinition {
     /// | --- | --- |
     /// | `order` | the roles that an outer and an inner element in the wrong order have or don't have (`-`), and a condition |
     /// | `apart` | the same for two elements that never meet |
-    /// | `find` | the function that finds the fault |
+    /// | `alone` | the same for one element |
+    /// | `missing` | the roles that no element has |
     /// | `harm` | an example of what goes wrong |
     /// | `says` | the fault; by default that the first element is outside the second |
     /// | `write` | the remedy; by default the opposite order |
     ///
     /// A fault has the texts of the fault before, as far as the lines don't replace them. In texts, `#1` is the first element,
-    /// `@1` is its name, `<1>` is its code, and `*` is a detail that the condition or the function found. Only the element with the
+    /// `@1` is its name, `<1>` is its code, and `*` is a detail that the condition found. Only the element with the
     /// mark `!` may acknowledge the fault: one acknowledged credential excuses no other.
     private static let table = """
         broken credentialOutsideRenewal order addsCredentials > renewsCredentials if isOfSameObject
@@ -28,7 +29,7 @@ extension ChainRuleDefinition {
         order addsCredentials > renewsCredentials if isRenewedOutside
         harm When the credential expires, each call fails: the call is repeated with the old one.
 
-        broken renewalWithoutCredential find unrenewed
+        broken renewalWithoutCredential alone renewsCredentials if isUnrenewed
         harm After a 401 no renewed credential is sent: the user of an expired token sees an error.
         says Nothing inside #1 adds the credential that it renews.
         write [<1>, an interceptor that adds the renewed credential]
@@ -47,11 +48,9 @@ extension ChainRuleDefinition {
 
         broken credentialInsideSharing order shares > identifiesCaller changesEachTime ! if isUnpartitioned
         harm One user could get the response of another; each call fails with `sharedResponse` instead.
-        write [.partition(by: …), <1>, <2>], or name the account \
-        (request.context.cachePartition = account.id) and acknowledge the rule
+        write [.partition(by: …), <1>, <2>], or name the account (context.cachePartition) and acknowledge the rule
         order shares > identifiesCaller -changesEachTime ! if isUnpartitioned
-        write [<2>, <1>], or [.partition(by: …), <1>, <2>], or name the account \
-        (request.context.cachePartition = account.id) and acknowledge the rule
+        write [<2>, <1>], or [.partition(by: …), <1>, <2>], or name the account and acknowledge the rule
         order shares > awaitsRenewal ! if hasForeignPartition
         harm One user gets the response of another: the requests of both have one partition.
         says #1 names the account of another store than #3.
@@ -170,16 +169,16 @@ extension ChainRuleDefinition {
         note attemptsNotLogged order logs > resends if isUnlogged
         harm A call that succeeds at the third attempt looks slow: the log doesn't show the two failures.
 
-        note redirectsNotFollowed find unfollowedRedirects
+        note redirectsNotFollowed missing followsRedirects
         harm When the server moves a resource, calls get its 301 instead of the resource.
         says Nothing follows redirects.
         write [.followRedirects(), …]
 
-        doubtful noEffect find idleElements
+        doubtful noEffect alone setting if isIdle
         harm A thousand calls at once open a thousand exchanges, although the chain seems to limit them.
         says #1 *.
 
-        doubtful placement find unfulfilledWishes
+        doubtful placement order > if isAgainstWish
         harm The interceptor's author says where it belongs, and the finding repeats the author's reason.
         """
 }

@@ -1,17 +1,9 @@
-/// A value in a request's context that has an effect only if an element of the chain acts on it. Kept in debug builds only.
-struct ChainWish: Sendable, Hashable {
-    let name: String
-    /// The id of the role of the elements that act on the value.
-    let role: String
-    let harm: String
-    let remedy: String
-}
-
 extension HTTPContext {
-    private enum WishesKey: HTTPContextKey { static var defaultValue: Set<ChainWish> { [] } }
+    private enum WishesKey: HTTPContextKey { static var defaultValue: [String: (role: String, text: String)] { [:] } }
 
-    /// On a request: the values that an element of the chain must act on.
-    var wishes: Set<ChainWish> {
+    /// On a request: the names of values that an element of the chain must act on, with the id of the role of these elements, and a
+    /// sentence for a chain without one. Kept in debug builds only.
+    fileprivate var wishes: [String: (role: String, text: String)] {
         get { self[WishesKey.self] }
         set { self[WishesKey.self] = newValue }
     }
@@ -32,8 +24,8 @@ extension HTTPContext {
         harm: String
     ) {
         #if DEBUG
-        let wish = ChainWish(name: name, role: role.id, harm: harm, remedy: remedy)
-        if isWished { wishes.insert(wish) } else if wishes.contains(wish) { wishes.remove(wish) }
+        guard isWished || wishes[name] != nil else { return }
+        wishes[name] = isWished ? (role.id, "A request has a \(name). \(harm) Add \(remedy).") : nil
         #endif
     }
 }
@@ -43,14 +35,12 @@ extension InterceptorChain {
     /// The wishes of a request that no element grants, as sentences. The list is empty if an element that isn't judged may
     /// grant them.
     func ungrantedWishes(of context: HTTPContext) -> [String] {
-        let wishes = context.wishes
+        let wishes = context.wishes.sorted { $0.key < $1.key }.map(\.value)
         if wishes.isEmpty { return [] }
         let elements = LintedChain(self).elements
-        guard !elements.contains(where: { !$0.isJudged }) else { return [] }
-        let ungranted = wishes.filter { wish in !elements.contains { $0.roles.contains(wish.role) } }
-        return ungranted.sorted { $0.name < $1.name }.map {
-            "\(ChainFinding.Severity.doubtful): A request has a \($0.name). \($0.harm)"
-                + " Add \($0.remedy). (\(ChainRule.wishNotGranted): \(names))"
+        guard elements.allSatisfy(\.isJudged) else { return [] }
+        return wishes.filter { wish in !elements.contains { $0.roles.contains(wish.role) } }.map {
+            "\(ChainFinding.Severity.doubtful): \($0.text) (\(ChainRule.wishNotGranted): \(names))"
         }
     }
 }

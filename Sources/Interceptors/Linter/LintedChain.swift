@@ -44,27 +44,24 @@ extension LintedChain {
     /// A class, because each copy of a placement is much code.
     @dynamicMemberLookup
     final class Element: Sendable, CustomStringConvertible {
+        private let base: any Interceptor
         /// The position, counted from 1.
         let number: Int
-        let name: String
         /// Empty for an interceptor that doesn't declare its place, such as a closure.
         let placement: Placement
-        let isJudged: Bool
         /// The conditional parts that contain the element, outermost first.
         let parts: [Part]
         /// The reasons for breaking rules, by the rule's name.
         let acknowledgements: [String: String]
-        private let isClosure: Bool
 
         init(_ base: any Interceptor, number: Int, parts: [Part], _ acknowledgements: [String: String]) {
-            self.number = number
-            let placed = base as? any PlacedInterceptor
-            (placement, isJudged) = (Placement(placed?.placement ?? []), placed != nil)
-            name = placement.spelling ?? InterceptorChain.name(base)
-            self.parts = parts
-            self.acknowledgements = acknowledgements
-            isClosure = base is ClosureInterceptor || base is PlacedClosureInterceptor
+            (self.base, self.number, self.parts, self.acknowledgements) = (base, number, parts, acknowledgements)
+            placement = Placement(base)
         }
+
+        var isJudged: Bool { base is any PlacedInterceptor }
+
+        var name: String { self.spelling ?? InterceptorChain.name(base) }
 
         subscript<Value>(dynamicMember property: KeyPath<Placement, Value>) -> Value {
             placement[keyPath: property]
@@ -77,6 +74,7 @@ extension LintedChain {
 
         /// The element as an array of interceptors contains it.
         var code: String {
+            let isClosure = base is ClosureInterceptor || base is PlacedClosureInterceptor
             if isClosure { return !isJudged ? ".intercept { … }" : ".intercept(\"\(name)\", …) { … }" }
             return (name.first?.isLowercase == true ? "." : "") + "\(name)(\(self.settings ?? "…"))"
         }
@@ -91,50 +89,38 @@ extension LintedChain {
 
 #if DEBUG
 extension LintedChain {
-    /// How often two elements see the same request.
-    enum Meeting: Comparable { case never, perhaps, always }
-
-    /// Whether two elements see the same request: those of two conditional parts may not.
-    func meeting(of one: Element, _ other: Element) -> Meeting {
+    /// The doubt that two elements see the same request, as a rule's match counts it: 1 if they are in two conditional parts. `nil` if they
+    /// never do.
+    func doubt(that one: Element, meets other: Element) -> Int? {
         let (outer, inner) = one.number <= other.number ? (one, other) : (other, one)
-        let meeting = outer.meeting(with: inner)
-        if meeting > .never { return meeting }
+        if let doubt = outer.doubt(of: inner) { return doubt }
         // A redirect that the outer part follows may lead to the origin of the inner part.
         let isRedirected = elements[(outer.number - 1)..<(inner.number - 1)].contains {
-            $0.has(.followsRedirects) && outer.meeting(with: $0) > .never
+            $0.has(.followsRedirects) && outer.doubt(of: $0) != nil
         }
-        return isRedirected ? .perhaps : .never
+        return isRedirected ? 1 : nil
     }
-
-    /// Whether two elements may see the same request.
-    func meet(_ one: Element, _ other: Element) -> Bool { meeting(of: one, other) > .never }
 
     /// The elements with a role inside another element that they may meet.
     func elements(inside element: Element, with role: ChainRole) -> [Element] {
-        elements[element.number...].filter { $0.has(role) && meet(element, $0) }
+        elements[element.number...].filter { $0.has(role) && doubt(that: element, meets: $0) != nil }
     }
 
     /// The elements with a role outside another element that they may meet.
     func elements(outside element: Element, with role: ChainRole) -> [Element] {
-        elements[..<(element.number - 1)].filter { $0.has(role) && meet($0, element) }
-    }
-
-    /// A fault that needs both elements to see the same request.
-    func match(_ outer: Element, _ inner: Element, _ fault: ChainRuleDefinition.Fault) -> ChainRuleDefinition.Match {
-        let doubt: ChainRuleDefinition.Doubt = meeting(of: outer, inner) == .always ? .none : .some
-        return ChainRuleDefinition.Match(chain: self, elements: [outer, inner], fault: fault, doubt: doubt)
+        elements[..<(element.number - 1)].filter { $0.has(role) && doubt(that: $0, meets: element) != nil }
     }
 }
 
 extension LintedChain.Element {
-    /// Whether two elements see the same request, if no redirect leads from one to the other.
-    fileprivate func meeting(with other: LintedChain.Element) -> LintedChain.Meeting {
+    /// The doubt that another element sees the same request, if no redirect leads from one to the other.
+    fileprivate func doubt(of other: LintedChain.Element) -> Int? {
         let shared = zip(parts, other.parts).prefix { $0 == $1 }.count
         let (left, right) = (parts.dropFirst(shared), other.parts.dropFirst(shared))
         // An element outside the other's part sees each of the part's requests.
-        if left.isEmpty || right.isEmpty { return .always }
+        if left.isEmpty || right.isEmpty { return 0 }
         let (origins, others) = (left.compactMap(\.origins), right.compactMap(\.origins))
-        return origins.contains { others.contains(where: $0.isDisjoint) } ? .never : .perhaps
+        return origins.contains { others.contains(where: $0.isDisjoint) } ? nil : 1
     }
 }
 #endif
@@ -158,8 +144,7 @@ extension [any Interceptor] {
         flatMap { interceptor in
             let interceptor = interceptor.unwrapped
             if let group = interceptor as? InterceptorGroup { return group.interceptors.credentialFields }
-            let declared = Placement((interceptor as? any PlacedInterceptor)?.placement ?? [])
-            return declared.secretFields.filter { !$0.carriesCredentials }
+            return Placement(interceptor).secretFields.filter { !$0.carriesCredentials }
         }
     }
 }

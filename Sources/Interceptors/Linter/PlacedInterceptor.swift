@@ -30,23 +30,19 @@ package struct Placement: Sendable {
     /// Whether each request to these origins gets the credential.
     var isConstant = false
     /// The limit of an element that sets a deadline. Without a limit, it enforces the deadlines of requests.
-    var limit: Duration?
+    package var limit: Duration?
     /// The reason why the element does nothing, and a setting with which it does something.
     var idleness: (reason: String, remedy: String)?
     /// The fields that carry the element's credentials.
     var secretFields: [HTTPField.Name] = []
     /// Decides which values an element that logs hides, or which fields a redirect removes.
-    var redaction: Redaction?
-    /// The statuses of the only outcomes that the element retries; `nil` if it may retry any. 0 is a failed connection.
-    var retriedStatuses: Set<Int>?
-    /// The statuses that the element turns into errors; `nil` if it may be any.
-    var rejectedStatuses: Set<Int>?
-    /// The statuses that the element acts on; `nil` if it may be any.
-    var readStatuses: Set<Int>?
+    package var redaction: Redaction?
+    /// The only statuses that the element retries, turns into errors or acts on; `nil` if it may be any. 0 is a failed connection.
+    var statuses: Set<Int>?
     /// The number of attempts of an element that retries.
-    var attempts: Int?
+    package var attempts: Int?
     /// The number of failures in a row that open a circuit.
-    var failures: Int?
+    package var failures: Int?
     /// The element's name in code, if its type's name doesn't tell.
     var spelling: String?
     /// The element's settings in code; `nil` if they are unknown or long.
@@ -59,6 +55,9 @@ package struct Placement: Sendable {
             if role.isShown, !declares(role) { declared.append(role.name) }
         }
     }
+
+    /// Empty for an interceptor that declares none.
+    init(_ interceptor: any Interceptor) { self.init((interceptor as? any PlacedInterceptor)?.placement ?? []) }
 
     /// Whether a role was declared, or is implied by one that was.
     package func includes(_ role: ChainRole) -> Bool { roles.contains(role.id) }

@@ -45,7 +45,7 @@ struct CircuitBreakerInterceptor: PlacedInterceptor {
         return answer.answered == nil ? .ignored : .success
     }
 
-    var placement: [ChainRole] { [trip.failuresInARow.map(ChainRole.breaksCircuit) ?? .breaksCircuit] }
+    var placement: [ChainRole] { [.breaksCircuit.with { $0.failures = trip.failuresInARow }] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

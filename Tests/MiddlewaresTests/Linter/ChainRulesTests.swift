@@ -88,18 +88,15 @@ import Testing
         let interceptors = Self.cases.flatMap { $0.wrong + $0.right }
         let elements = LintedChain(InterceptorChain(interceptors, transport: StubTransport())).elements
         let roles = Set(elements.flatMap(\.roles))
-        for fault in ChainRuleDefinition.all.flatMap(\.faults) where fault.kind != "find" {
-            #expect(["order", "apart"].contains(fault.kind))
-            #expect(fault.roles.count == 2, "\(fault)")
+        let counts = ["order": 2, "apart": 2, "alone": 1, "missing": 1]
+        let faults = ChainRuleDefinition.all.flatMap(\.faults)
+        for fault in faults {
+            #expect(fault.roles.count == counts[fault.kind], "\(fault)")
             let words = fault.roles.joined().filter { $0 != "!" }
             let names = words.map { $0.hasPrefix("-") ? String($0.dropFirst()) : $0 }
             #expect(roles.isSuperset(of: names), "\(fault)")
         }
-        let faults = ChainRuleDefinition.all.flatMap(\.faults)
-        let finders = faults.filter { $0.kind == "find" }.compactMap(\.function)
-        #expect(Set(finders) == Set(ChainRuleDefinition.finders.keys))
-        let conditions = faults.filter { $0.kind != "find" }.compactMap(\.function)
-        #expect(Set(conditions) == Set(ChainRuleDefinition.conditions.keys))
+        #expect(Set(faults.compactMap(\.condition)) == Set(ChainRuleDefinition.conditions.keys))
     }
 
     /// A reason may hold the marks of the table.

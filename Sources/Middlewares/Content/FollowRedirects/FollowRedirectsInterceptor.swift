@@ -126,7 +126,9 @@ struct FollowRedirectsInterceptor: PlacedInterceptor {
         RedirectError(code, limit: limit, redirects: hops, status: response.status, request: request)
     }
 
-    var placement: [ChainRole] { [.followsRedirects(without: rules.redaction), .readsStatus(301, 302, 303, 307, 308)] }
+    var placement: [ChainRole] {
+        [.followsRedirects.with { $0.redaction = rules.redaction }, .readsStatus.only([301, 302, 303, 307, 308])]
+    }
 }
 
 extension Interceptor where Self == AnyInterceptor {

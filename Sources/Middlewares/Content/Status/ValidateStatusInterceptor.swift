@@ -9,13 +9,13 @@ struct ValidateStatusInterceptor: PlacedInterceptor {
 
     init(bodyLimit: Int, codes isAccepted: @escaping @Sendable (Int) -> Bool) {
         self.isAccepted = { isAccepted($0.status.code) }
-        role = .validates(rejecting: Self.linted.filter { !isAccepted($0) })
+        role = .validates.only(Self.linted.filter { !isAccepted($0) })
         self.bodyLimit = max(0, bodyLimit)
     }
 
     init(bodyLimit: Int, where isAccepted: (@Sendable (HTTPResponse) -> Bool)? = nil) {
         self.isAccepted = isAccepted
-        role = isAccepted == nil ? .validates(rejecting: Self.linted.subtracting([304])) : .validatesByClosure
+        role = isAccepted == nil ? .validates.only(Self.linted.subtracting([304])) : .validatesByClosure
         self.bodyLimit = max(0, bodyLimit)
     }
 

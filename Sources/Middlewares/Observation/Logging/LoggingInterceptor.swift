@@ -21,7 +21,7 @@ struct LoggingInterceptor: PlacedInterceptor {
         }
     }
 
-    var placement: [ChainRole] { log == nil ? [] : [redaction.map(ChainRole.logs) ?? .logs] }
+    var placement: [ChainRole] { log == nil ? [] : [.logs.with { $0.redaction = redaction }] }
 }
 
 /// The amount of detail that `logging` logs.

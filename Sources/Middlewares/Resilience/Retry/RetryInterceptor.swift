@@ -96,8 +96,8 @@ struct RetryInterceptor: PlacedInterceptor {
         let outcomes = policy.condition.knownOutcomes
         let isUsual = outcomes != nil && outcomes == OutcomeCondition.temporaryFailure.knownOutcomes
         let settings = "maxAttempts: \(policy.maxAttempts)" + (isUsual ? "" : ", when: …")
-        let attempts: ChainRole = .retries(upTo: policy.maxAttempts)
-        let roles = [outcomes.map { .retries(on: $0) } ?? .retries, attempts, .waits, .set(settings)]
+        let attempts = ChainRole.retries.with { $0.attempts = policy.maxAttempts }
+        let roles = [.retries.only(outcomes), attempts, .waits, .set(settings)]
         return policy.condition.includesUnauthorized ? [.retriesUnauthorized] + roles : roles
     }
 }

@@ -84,7 +84,7 @@ struct TimeoutInterceptor: PlacedInterceptor {
         return TransportError(.timedOut, message, request: request, underlying: UnsentError(wait: .zero))
     }
 
-    var placement: [ChainRole] { [.setsDeadline(after: limit), .set(limit?.code ?? "")] }
+    var placement: [ChainRole] { [.setsDeadline.with { $0.limit = limit }, .set(limit?.code ?? "")] }
 }
 
 extension Interceptor where Self == AnyInterceptor {
