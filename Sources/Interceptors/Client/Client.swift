@@ -198,10 +198,8 @@ extension Client {
     /// - Throws: `TransportError` with `HTTPErrorCode.unsupportedURL`.
     package func url(for target: RequestTarget, query: HTTPQuery = HTTPQuery()) throws -> URL {
         guard !target.beginsWithValue else {
-            throw URLText.failure(
-                "begins with an encoded path or URL: write .init(text: …), or a slash before it",
-                target.text
-            )
+            let problem = "begins with an encoded path or URL: write .init(text: …), or a slash before it"
+            throw URLText.failure(problem, target.text)
         }
         var parts: URLText
         if URLText.isAbsolute(target.text) {
@@ -213,6 +211,15 @@ extension Client {
         }
         parts.append(query: query.encoded)
         return try parts.url(madeFrom: target.text)
+    }
+}
+
+extension Client {
+    /// The redactions that say which fields are credentials: the standard one, those of the chain's elements and that of its observer.
+    ///
+    /// A name counts as secret if any of them says so, because a field that a log hides must not go to another origin.
+    package var redactions: [Redaction] {
+        ([.standard] + LintedChain(chain).elements.map(\.redaction) + [chain.observer?.redaction]).compactMap(\.self)
     }
 }
 

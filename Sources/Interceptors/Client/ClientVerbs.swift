@@ -214,15 +214,9 @@ extension Client {
         ) async throws -> Value {
             var context = context
             if let progress { context.uploadProgress = progress }
-            let request = EndpointRequest<Value>(
-                method,
-                path,
-                query: query,
-                headers: headers,
-                body: body,
-                context: context
-            )
-            return try await client.response(to: try await client.makeRequest(request), as: type).value
+            let verb = EndpointRequest<Value>.Verb(method: method)
+            let parts = verb(path, body: body, query: query, headers: headers, context: context)
+            return try await client.response(to: try await client.makeRequest(parts), as: type).value
         }
     }
 }

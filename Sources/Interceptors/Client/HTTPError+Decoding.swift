@@ -43,17 +43,8 @@ extension HTTPError {
         }
         do {
             return try decoder.decode(type, from: body.data)
-        } catch is CancellationError {
-            throw CancellationError()
         } catch {
-            throw ResponseDecodingError(
-                undecodable: type,
-                response: response,
-                body: body.data,
-                request: request,
-                error: error,
-                isJSON: decoder is JSONDecoder
-            )
+            throw ResponseDecodingError.undecodable(type, from: body.data, of: response, request, error, by: decoder)
         }
     }
 }

@@ -57,7 +57,8 @@ package struct ResponseDecoding: Sendable {
             do {
                 return try await decode(body)
             } catch {
-                throw undecodable(type, response, body, error, isJSON: false)
+                let request = summary(of: response)
+                throw ResponseDecodingError.undecodable(type, from: body, of: response, request, error, by: nil)
             }
         }
     }
@@ -83,14 +84,22 @@ package struct ResponseDecoding: Sendable {
     /// Decodes a response's content or, named by `part`, a part of the content, such as `line 12`.
     package func decode<Value: Decodable>(
         _ type: Value.Type,
-        from bytes: Data,
+        from body: Data,
         part: String? = nil,
         of response: HTTPResponse
     ) throws -> Value {
         do {
-            return try decoder.decode(type, from: bytes)
+            return try decoder.decode(type, from: body)
         } catch {
-            throw undecodable(type, response, bytes, error, part: part, isJSON: decoder is JSONDecoder)
+            throw ResponseDecodingError.undecodable(
+                type,
+                part: part,
+                from: body,
+                of: response,
+                summary(of: response),
+                error,
+                by: decoder
+            )
         }
     }
 
@@ -133,27 +142,6 @@ package struct ResponseDecoding: Sendable {
     private func noContent(_ type: Any.Type, _ response: HTTPResponse) -> ResponseDecodingError {
         let message = "The response has no content to decode \(type) from. Ask for an optional if there may be none."
         return failure(.emptyBody, message, response, body: (Data(), true))
-    }
-
-    /// The error to throw for an error of a decoder.
-    private func undecodable(
-        _ type: Any.Type,
-        _ response: HTTPResponse,
-        _ bytes: Data,
-        _ error: any Error,
-        part: String? = nil,
-        isJSON: Bool
-    ) -> any Error {
-        if error is CancellationError { return error }
-        return ResponseDecodingError(
-            undecodable: type,
-            part: part,
-            response: response,
-            body: bytes,
-            request: summary(of: response),
-            error: error,
-            isJSON: isJSON
-        )
     }
 
     package func failure(

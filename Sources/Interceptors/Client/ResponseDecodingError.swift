@@ -52,21 +52,24 @@ public struct ResponseDecodingError: HTTPError {
         decoderError = underlying
     }
 
-    /// The failure of a decoder.
+    /// The error to throw for the error of a decoder.
     ///
-    /// - Parameter part: the part of the response that can't be decoded, such as `line 12`; `nil` for all of it.
-    init(
-        undecodable type: Any.Type,
+    /// - Parameters:
+    ///   - part: the part of the response that can't be decoded, such as `line 12`; `nil` for all of it.
+    ///   - decoder: `nil` for a closure that decodes.
+    static func undecodable(
+        _ type: Any.Type,
         part: String? = nil,
-        response: HTTPResponse,
-        body: Data,
-        request: HTTPRequest.Summary?,
-        error: any Error,
-        isJSON: Bool
-    ) {
-        let reason = DecodingReason(error, body: body, isJSON: isJSON)
+        from body: Data,
+        of response: HTTPResponse,
+        _ request: HTTPRequest.Summary?,
+        _ error: any Error,
+        by decoder: (any BodyDecoder)?
+    ) -> any Error {
+        if error is CancellationError { return error }
+        let reason = DecodingReason(error, body: body, isJSON: decoder is JSONDecoder)
         let place = (part.map { " in \($0)" } ?? "") + reason.place
-        self.init(
+        return Self(
             .undecodable,
             PrintableText.line("\(type) can't be decoded\(place): \(reason.text)"),
             response: response,
@@ -97,11 +100,10 @@ extension HTTPErrorCode {
 extension ResponseDecodingError {
     static func message(for response: HTTPResponse, from url: URL) -> String {
         let status = PrintableText.line(String("\(response.status)".prefix(100)))
-        let remedy = "and nothing followed it. To follow it, add .followRedirects() to the chain."
         if response.context.isMadeLocally {
             return "\(status): the server could not be asked, and nothing stored may be used."
         }
-        let text = UnfollowedRedirect.text(response, from: url, remedy: remedy)
+        let text = response.unfollowedRedirect(from: url)
         return text.map { "The server answered \(status), which \($0)" }
             ?? "The server answered \(status), and no interceptor checked the status. Add .validateStatus() to the chain to get a"
             + " StatusError, or call send(_:) to get every response as it is."

@@ -56,8 +56,7 @@ extension StatusError {
             if response.context.isMadeLocally {
                 return "\(status): the server could not be asked, and nothing stored may be used."
             }
-            let remedy = "and nothing followed it. To follow it, add .followRedirects() to the chain."
-            return "\(status) \(UnfollowedRedirect.text(response, from: url, remedy: remedy) ?? "is not a success.")"
+            return "\(status) \(response.unfollowedRedirect(from: url) ?? "is not a success.")"
         }
     }
 }
@@ -98,5 +97,26 @@ extension StatusError {
         // On one line, so that text from the server can't imitate a line of a log.
         let excerpt = PrintableText.line(redactedBody)
         return excerpt.isEmpty ? text : "\(text) Body: \(excerpt)"
+    }
+}
+
+extension HTTPResponse {
+    /// Where the response leads, and how to follow it; `nil` if its status isn't a redirect's.
+    ///
+    /// - Parameters:
+    ///   - url: the URL that responded, to which a relative `Location` refers.
+    ///   - remedy: the part of the sentence after the target.
+    package func unfollowedRedirect(
+        from url: URL,
+        remedy: String = "and nothing followed it. To follow it, add .followRedirects() to the chain."
+    ) -> String? {
+        guard [301, 302, 303, 307, 308].contains(status.code) else { return nil }
+        guard let location = headers[values: .location].first, !location.isEmpty else {
+            return "is a redirect without a Location: there is nothing to follow."
+        }
+        guard let target = URL(string: location, relativeTo: url)?.absoluteURL, target.scheme != nil else {
+            return "is a redirect whose Location is not a URL: there is nothing to follow."
+        }
+        return "redirects to \(Redaction.standard.string(for: target)), \(remedy)"
     }
 }

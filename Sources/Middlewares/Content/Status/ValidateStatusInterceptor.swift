@@ -83,7 +83,7 @@ extension StatusError {
         let remedy =
             "and nothing inside validateStatus followed it. To follow it, put .followRedirects() after .validateStatus() in the"
             + " array."
-        let redirect = UnfollowedRedirect.text(response, from: url, remedy: remedy)
+        let redirect = response.unfollowedRedirect(from: url, remedy: remedy)
         return "\(status) \(redirect ?? "is not an accepted status.")"
     }
 }
