@@ -55,11 +55,7 @@ enum CacheAnswers {
         return response
     }
 
-    private static func apply(
-        _ form: CachePolicy.Form,
-        _ entry: CacheEntry,
-        to response: inout HTTPResponse
-    ) {
+    private static func apply(_ form: CachePolicy.Form, _ entry: CacheEntry, to response: inout HTTPResponse) {
         switch form {
         case .full, .head: break
         case .notModified:

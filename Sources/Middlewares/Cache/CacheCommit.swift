@@ -59,12 +59,8 @@ struct CacheCommit: Sendable {
                 await giveWay()
                 return nil
             }
-            let writer = try await store.write(
-                response,
-                for: ticket.key,
-                replacing: replaced,
-                length: length ?? self.length
-            )
+            let length = length ?? self.length
+            let writer = try await store.write(response, for: ticket.key, replacing: replaced, length: length)
             return CacheRecording(self, writer)
         } catch {
             report(error)

@@ -25,10 +25,8 @@ extension CacheInterceptor {
             }
             return CacheAnswers.marked(response, outcome)
         case .store(let stored, let replaced):
-            return CacheAnswers.marked(
-                await store(response, stored, replacing: replaced, exchange, ticket, &outcome),
-                outcome
-            )
+            let passed = await store(response, stored, replacing: replaced, exchange, ticket, &outcome)
+            return CacheAnswers.marked(passed, outcome)
         case .freshen(let updates, let answers, let mayStore):
             if mayStore, ticket.isValid {
                 await update(updates, exchange)

@@ -79,9 +79,7 @@ extension CachePolicy {
     private static func isRangeWanted(of response: CachedResponse, _ request: HTTPFields) -> Bool {
         guard let condition = request[.ifRange] else { return true }
         let fields = response.headers
-        if let tag = EntityTag(condition) {
-            return EntityTag(of: fields).map { tag.matchesStrongly($0) } ?? false
-        }
+        if let tag = EntityTag(condition) { return EntityTag(of: fields).map { tag.matchesStrongly($0) } ?? false }
         guard let modified = date(fields, .lastModified, now: response.responseTime),
             let date = date(fields, .date, now: response.responseTime), date > modified
         else { return false }

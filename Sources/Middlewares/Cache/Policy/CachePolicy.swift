@@ -142,9 +142,7 @@ extension CachePolicy {
     ) -> (isAllowed: Bool, stale: CacheOutcome.Reason?) {
         if mode == .offline { return (true, .offline) }
         let directives = response.facts.directives
-        if response.needsValidation || directives.noCache || constraints.demandsValidation {
-            return (false, nil)
-        }
+        if response.needsValidation || directives.noCache || constraints.demandsValidation { return (false, nil) }
         if mode == .revalidate, !(directives.immutable && freshness.isFresh) { return (false, nil) }
         guard constraints.allow(freshness) else { return (false, nil) }
         if freshness.isFresh { return (true, nil) }

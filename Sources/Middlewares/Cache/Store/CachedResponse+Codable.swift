@@ -9,22 +9,20 @@ extension CachedResponse: Codable {
     ///   30,000 years from 1970, or a field is invalid.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        func check(_ isValid: Bool, _ key: CodingKeys, _ problem: String) throws {
-            guard isValid else {
-                throw DecodingError.dataCorruptedError(forKey: key, in: container, debugDescription: problem)
-            }
+        func corrupted(_ key: CodingKeys, _ problem: String) -> DecodingError {
+            .dataCorruptedError(forKey: key, in: container, debugDescription: problem)
         }
         let code = try container.decode(Int.self, forKey: .status)
         let phrase = try container.decodeIfPresent(String.self, forKey: .reasonPhrase)
         guard let status = HTTPResponse.Status(code: code, reasonPhrase: phrase) else {
-            let problem = "\(code) is no status: it has three digits (RFC 9110 §15)."
-            throw DecodingError.dataCorruptedError(forKey: .status, in: container, debugDescription: problem)
+            throw corrupted(.status, "\(code) is no status: it has three digits (RFC 9110 §15).")
         }
         let age = try container.decode(Int64.self, forKey: .initialAge)
-        try check(age >= 0, .initialAge, "A response is at least 0 seconds old, not \(age).")
+        if age < 0 { throw corrupted(.initialAge, "A response is at least 0 seconds old, not \(age).") }
         let responseTime = try container.decode(Int64.self, forKey: .responseTime)
-        let isTime = responseTime.magnitude <= 1_000_000_000_000
-        try check(isTime, .responseTime, "\(responseTime) seconds since 1970 is no time of arrival.")
+        guard responseTime.magnitude <= 1_000_000_000_000 else {
+            throw corrupted(.responseTime, "\(responseTime) seconds since 1970 is no time of arrival.")
+        }
         self.init(
             status: status,
             headers: try container.decode(HTTPFields.self, forKey: .headers),

@@ -31,11 +31,7 @@ public final class MemoryCacheStore: CacheStore {
     ///   - byteLimit: the maximum bytes of all bodies and fields; 32 MiB by default.
     ///   - entryLimit: the maximum number of responses; 10,000 by default.
     ///   - entryByteLimit: the longest body in bytes; by default an eighth of `byteLimit`.
-    public init(
-        byteLimit: Int = 32 << 20,
-        entryLimit: Int = 10_000,
-        entryByteLimit: Int? = nil
-    ) {
+    public init(byteLimit: Int = 32 << 20, entryLimit: Int = 10_000, entryByteLimit: Int? = nil) {
         let byteLimit = max(0, byteLimit)
         self.entryByteLimit = min(max(0, entryByteLimit ?? byteLimit / 8), byteLimit)
         state = Mutex(State(table: MemoryTable(byteLimit: byteLimit, entryLimit: max(0, entryLimit))))

@@ -1,16 +1,6 @@
 internal import CInterceptorsFiles
 internal import Foundation
 
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#endif
-
 extension SystemCallFailure {
     /// Whether the file is lost: a link, a directory, a socket or a FIFO has its name, or the disk can't read its bytes back. Any
     /// other failure, such as too many open files or a locked device, doesn't mean that its entry is lost.
@@ -31,7 +21,9 @@ extension SystemCallFailure {
 }
 
 /// Returns the result of some work, or `nil` if a file is missing.
-func unlessMissing<Value>(_ work: () throws(SystemCallFailure) -> Value) throws(SystemCallFailure) -> Value? {
+func unlessMissing<Value>(
+    _ work: @autoclosure () throws(SystemCallFailure) -> Value
+) throws(SystemCallFailure) -> Value? {
     do throws(SystemCallFailure) {
         return try work()
     } catch {
@@ -79,7 +71,7 @@ extension OpenedFile {
         content: () -> [UInt8]
     ) throws(SystemCallFailure) -> OpenedFile {
         for _ in 0..<3 {
-            if let status = try unlessMissing({ () throws(SystemCallFailure) in try directory.status(of: name) }) {
+            if let status = try unlessMissing(try directory.status(of: name)) {
                 if status.isRegular { return try openOwn(name, in: directory, O_RDWR) }
                 try directory.remove(name)
             }
@@ -172,9 +164,7 @@ extension OpenedFile {
     }
 
     func rename(_ name: String, to other: OpenedFile, _ newName: String) throws(SystemCallFailure) {
-        guard renameat(descriptor, name, other.descriptor, newName) == 0 else {
-            throw failure("rename", at: name)
-        }
+        guard renameat(descriptor, name, other.descriptor, newName) == 0 else { throw failure("rename", at: name) }
     }
 
     /// The names in a directory, except hidden files.

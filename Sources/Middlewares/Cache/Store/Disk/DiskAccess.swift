@@ -107,10 +107,8 @@ final class DiskAccess: Sendable {
             }
             if isSeen { return }
         }
-        throw CacheStoreError(
-            .storeUnavailable,
-            "Another program keeps removing files of \(parent.path). Keep it away from the cache's directory."
-        )
+        let message = "Another program keeps removing files of \(parent.path). Keep it away from the cache's directory."
+        throw CacheStoreError(.storeUnavailable, message)
     }
 
     func digestKey() async throws -> [UInt8] {

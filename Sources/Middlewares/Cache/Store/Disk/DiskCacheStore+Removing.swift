@@ -104,10 +104,7 @@ extension DiskCacheStore {
     ///   - error: an earlier error.
     ///   - clear: throws if the shard couldn't be cleared. Returns the first error about a single record, which it has noted as
     ///     owed.
-    private func clear(
-        after error: (any Error)? = nil,
-        _ clear: (UInt8) async throws -> (any Error)?
-    ) async throws {
+    private func clear(after error: (any Error)? = nil, _ clear: (UInt8) async throws -> (any Error)?) async throws {
         var failure = error
         do { try await access.changeGeneration() } catch {
             // Another process doesn't see that responses in progress must not be stored: removes all entries when it works again.

@@ -108,11 +108,6 @@ public final class DiskCacheStore: CacheStore {
         )
     }
 
-    private static let changedMeanwhile = CacheStoreError(
-        .storeUnavailable,
-        "A response isn't stored, because another program removed files of the cache's directory while it arrived."
-    )
-
     /// The number of stored URLs, and the bytes of all files. May include files that a killed process was writing.
     @concurrent
     public func usage() async throws -> (entries: Int, bytes: Int64) {
@@ -144,7 +139,10 @@ public final class DiskCacheStore: CacheStore {
             let name = DiskName(key)
             return try await access.withShard(name.shard, of: directory) { shard in
                 // Another store may have invalidated the key in a new file of generations.
-                guard directory.isIntact else { throw Self.changedMeanwhile }
+                guard directory.isIntact else {
+                    let message = "A response isn't stored, because another program removed the cache's files."
+                    throw CacheStoreError(.storeUnavailable, message)
+                }
                 guard isWanted(try directory.generations.generation(of: name.shard)) else { return false }
                 let old = try shard.old(name)
                 var record = DiskRecord(key: key, variants: old.variants(of: key))

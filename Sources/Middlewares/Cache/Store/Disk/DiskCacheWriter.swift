@@ -9,8 +9,7 @@ internal import Synchronization
 final class DiskCacheWriter: CacheWriter {
     /// Stores a complete body if the closure wants it under the shard's lock. The second argument is the name of a long body's
     /// file in `incoming`. Returns whether the body is stored.
-    typealias Keeping =
-        @Sendable (DiskRecord.Variant, String?, @Sendable (UInt64) -> Bool) async throws -> Bool
+    typealias Keeping = @Sendable (DiskRecord.Variant, String?, @Sendable (UInt64) -> Bool) async throws -> Bool
 
     private struct State {
         var length: Int64 = 0

@@ -49,10 +49,8 @@ final class DiskDirectory: Sendable {
         root = try OpenedFile.openDirectory(path)
         let status = try root.status()
         guard status.isOwn else {
-            throw CacheStoreError(
-                .storeUnavailable,
-                "\(path) belongs to another account. Give the store a directory that this process's account owns."
-            )
+            let message = "\(path) belongs to another account. Give the store a directory of this process's account."
+            throw CacheStoreError(.storeUnavailable, message)
         }
         blockSize = status.blockSize
         root.closeToOthers()
@@ -140,10 +138,8 @@ final class DiskDirectory: Sendable {
             // too.
             let waited = start.duration(to: .now)
             guard waited < patience || waited < patience * 10 && Self.usualPause * pauses < patience else {
-                throw CacheStoreError(
-                    .storeBusy,
-                    "Another process has held the lock of \(files.path) for \(waited). If it hangs, end it."
-                )
+                let message = "Another process has held the lock of \(files.path) for \(waited). If it hangs, end it."
+                throw CacheStoreError(.storeBusy, message)
             }
             await Self.pause()
             pauses += 1
@@ -189,14 +185,12 @@ final class DiskDirectory: Sendable {
     }
 
     func exists(_ path: String) throws(SystemCallFailure) -> Bool {
-        try unlessMissing { () throws(SystemCallFailure) in try root.status(of: path) } != nil
+        try unlessMissing(try root.status(of: path)) != nil
     }
 
     /// The names of the record files in a shard.
     func files(of shard: UInt8) throws(SystemCallFailure) -> [DiskName] {
-        let names = try unlessMissing { () throws(SystemCallFailure) in
-            try OpenedFile.openDirectory(DiskName.directory(shard), in: root).names()
-        }
+        let names = try unlessMissing(try OpenedFile.openDirectory(DiskName.directory(shard), in: root).names())
         return names?.filter { $0.utf8.count == DiskName.length }.map { DiskName(shard: shard, file: $0) } ?? []
     }
 }

@@ -124,12 +124,7 @@ struct DiskRecord {
         guard 0...lengthLimit ~= length else { throw Damage() }
         let (flags, sum) = (try reader.number(), try reader.number())
         let response = try reader.response()
-        return Variant(
-            id: id,
-            response: response,
-            length: length,
-            content: flags & 1 != 0 ? .file : .inline([]),
-            sum: sum
-        )
+        let content: Variant.Content = flags & 1 != 0 ? .file : .inline([])
+        return Variant(id: id, response: response, length: length, content: content, sum: sum)
     }
 }

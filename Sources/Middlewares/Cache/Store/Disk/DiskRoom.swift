@@ -29,10 +29,8 @@ final class DiskRoom: Sendable {
 
     /// Reserves at least `count` bytes for a body in progress, and makes room for them. Returns the bytes reserved.
     func reserve(_ count: Int64, in directory: DiskDirectory) async throws -> Int64 {
-        let full = CacheStoreError(
-            .storeFull,
-            "The bodies in progress take all of the \(incoming.limit) bytes for them. Raise the store's byteLimit."
-        )
+        let message = "The bodies in progress take all \(incoming.limit) bytes for them. Raise the store's byteLimit."
+        let full = CacheStoreError(.storeFull, message)
         // Near the limit, reserve exactly what is needed.
         var reserved = max(count, incoming.step)
         if !incoming.reserve(reserved, in: directory) {
@@ -115,10 +113,9 @@ final class DiskRoom: Sendable {
         var sampled: [UInt8] = []
         for shard in filled where found.count < Self.sample {
             sampled.append(shard)
-            let files = try unlessMissing { () throws(SystemCallFailure) in
-                try OpenedFile.openDirectory(DiskName.directory(shard), in: directory.root)
-            }
-            guard let files else { continue }
+            let path = DiskName.directory(shard)
+            guard let files = try unlessMissing(try OpenedFile.openDirectory(path, in: directory.root))
+            else { continue }
             for (name, listed) in try LockedShard(shard: shard, files: files, directory: directory).list().entries {
                 found.append((stamps.lastUse(name, modified: listed.modified), listed.bytes, shard))
             }

@@ -1,16 +1,6 @@
 internal import Foundation
 internal import InterceptorsSyntax
 
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#endif
-
 /// The name of a body's file in `incoming`, which identifies the process that writes the file.
 ///
 /// A lock would identify it too, but would be held for a whole download: see `DiskDirectory`.

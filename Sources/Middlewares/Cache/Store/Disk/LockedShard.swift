@@ -33,9 +33,7 @@ struct LockedShard {
 
     /// Reads the record of a name, to change it. An unreadable record may be intact: the error is thrown.
     func old(_ name: DiskName) throws -> Old {
-        guard let status = try unlessMissing({ () throws(SystemCallFailure) in try files.status(of: name.file) }) else {
-            return Old()
-        }
+        guard let status = try unlessMissing(try files.status(of: name.file)) else { return Old() }
         var record: DiskRecord?
         do { record = try DiskDirectory.read(name.file, in: files)?.record } catch is DiskRecord.Damage {}
         let bytes = amount(of: status.isRegular ? status.size : 0, record?.variants ?? [])
@@ -47,13 +45,7 @@ struct LockedShard {
     /// - Parameters:
     ///   - old: the record that was read under this lock.
     ///   - arrival: the name of a file in `incoming` with the body of the last variant.
-    func change(
-        _ old: Old,
-        _ name: DiskName,
-        to record: DiskRecord,
-        stamp: Int64,
-        arrival: String? = nil
-    ) throws {
+    func change(_ old: Old, _ name: DiskName, to record: DiskRecord, stamp: Int64, arrival: String? = nil) throws {
         let gone = (old.record?.variants ?? []).filter { variant in !record.variants.contains { $0.id == variant.id } }
         let base = try amount()
         guard !record.variants.isEmpty else { return try remove(name, gone, base - old.amount) }
@@ -155,9 +147,7 @@ struct LockedShard {
         // Entries come before their bodies, whose names are longer.
         for name in try files.names().sorted() {
             let (isEntry, isBody) = (name.utf8.count == DiskName.length, name.utf8.count == DiskName.bodyLength)
-            guard isEntry || isBody,
-                let status = try unlessMissing({ () throws(SystemCallFailure) in try files.status(of: name) })
-            else { continue }
+            guard isEntry || isBody, let status = try unlessMissing(try files.status(of: name)) else { continue }
             let owner = DiskName(shard: shard, file: String(name.prefix(DiskName.length)))
             if !status.isRegular || (isBody && listing.entries[owner] == nil) {
                 listing.orphans.append(name)
