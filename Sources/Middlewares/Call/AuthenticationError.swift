@@ -25,12 +25,7 @@ public struct AuthenticationError: HTTPError {
     ///   - message: a sentence for a person, without secrets.
     ///   - request: the request; only its method and its redacted URL are kept.
     ///   - underlying: the error that caused this one.
-    public init(
-        _ code: HTTPErrorCode,
-        _ message: String,
-        request: HTTPRequest? = nil,
-        underlying: (any Error)? = nil
-    ) {
+    public init(_ code: HTTPErrorCode, _ message: String, request: HTTPRequest? = nil, underlying: (any Error)? = nil) {
         self.code = code
         self.message = message
         self.request = request?.summary
@@ -89,84 +84,54 @@ extension AuthenticationError {
     static func refreshFailed(_ cause: any Error) -> Self {
         if cause is CancellationError { return .refreshCancelled }
         guard let ending = cause as? Self, ending.endsSession else {
-            return Self(
-                .refreshFailed,
-                "The request was not sent, or not sent again, because the refresh of its credential failed.",
-                underlying: cause
-            )
+            let message = "The request was not sent, or not sent again, because the refresh of its credential failed."
+            return Self(.refreshFailed, message, underlying: cause)
         }
         // A copy that ends no session: the refresh closure of another store may get it from a request and throw it.
         return Self(ending.code, ending.message, underlying: ending.underlying)
     }
 
     static var signedOut: Self {
-        Self(
-            .signedOut,
-            "The session was signed out while the request waited for a new token, so the request was not sent again."
-                + " Sign in first."
-        )
+        Self(.signedOut, "The session was signed out while the request waited for a new token. Sign in first.")
     }
 
     static func changedAccount(of request: HTTPRequest) -> Self {
-        Self(
-            .signedOut,
-            "The request was not sent, because its account signed out, or another account signed in, after the request was"
-                + " made.",
-            request: request
-        )
+        refusal(.signedOut, request, "its account signed out, or another signed in, after the request was made.")
     }
 
     static func unknownAccount(of request: HTTPRequest) -> Self {
-        Self(
-            .unknownAccount,
-            "The request was not sent, because its token names no account. Create the token with"
-                + " TokenStore.Token(value, account: account.id).",
-            request: request
-        )
+        let remedy = "Create the token with TokenStore.Token(value, account: account.id)."
+        return refusal(.unknownAccount, request, "its token names no account. \(remedy)")
     }
 
     static var refreshCancelled: Self {
-        Self(
-            .refreshCancelled,
-            "The token refresh threw CancellationError, but no request that waited for it was cancelled. The refresh closure"
-                + " cancelled its own work. The next request refreshes again."
-        )
+        let message = "The refresh closure cancelled its own work, not a request. The next request refreshes again."
+        return Self(.refreshCancelled, message)
     }
 
     static var noClient: Self {
-        Self(
-            .unsupported,
-            "The refresh closure takes a Client, but no Client made the request that needs a new token. Send the request with"
-                + " a Client, or use the closure with one parameter: TokenStore { rejected in … }."
-        )
+        let remedy = "Send it with a Client, or use TokenStore { rejected in … }."
+        return Self(.unsupported, "The refresh closure takes a Client, and none made the request. \(remedy)")
     }
 
     /// - Parameter remedy: how to name the origins.
     package static func unknownOrigin(of request: HTTPRequest, for secret: String = "token", remedy: String) -> Self {
-        Self(
-            .unknownOrigin,
-            "The request was not sent, because no origin is named that may receive the \(secret). Give the Client a base URL,"
-                + " or name the origins: \(remedy).",
-            request: request
-        )
+        let remedy = "Give the Client a base URL, or name the origins: \(remedy)."
+        return refusal(.unknownOrigin, request, "no origin is named that may receive the \(secret). \(remedy)")
     }
 
     static func wrongOrder(of request: HTTPRequest) -> Self {
-        Self(
-            .wrongOrder,
-            "The request was not sent, because bearerAuth is outside retryOnUnauthorized: the second attempt would carry the"
-                + " rejected token. Write [.retryOnUnauthorized(tokens), .bearerAuth(tokens)].",
-            request: request
-        )
+        let remedy = "Write [.retryOnUnauthorized(tokens), .bearerAuth(tokens)]."
+        return refusal(.wrongOrder, request, "the second attempt would carry the rejected token. \(remedy)")
     }
 
     static func invalidToken(for request: HTTPRequest) -> Self {
-        Self(
-            .invalidCredential,
-            "The request was not sent, because the token is empty or contains a space or a control character, which a bearer"
-                + " token can't contain (RFC 6750 §2.1). Check the text that bearerAuth or the refresh gets.",
-            request: request
-        )
+        let reason = "the token is empty or contains a space or a control character (RFC 6750 §2.1)."
+        return refusal(.invalidCredential, request, "\(reason) Check the text that bearerAuth or the refresh gets.")
+    }
+
+    private static func refusal(_ code: HTTPErrorCode, _ request: HTTPRequest, _ reason: String) -> Self {
+        Self(code, "The request was not sent, because \(reason)", request: request)
     }
 }
 

@@ -30,10 +30,9 @@ extension CallNote {
     // MARK: Credentials
 
     static func refresh(_ cause: String, isJoined: Bool) -> Self {
-        Self(
-            isJoined ? "refreshJoined" : "refreshBegun",
-            isJoined ? "waits for the running refresh, because \(cause)" : "renews the credential, because \(cause)"
-        )
+        isJoined
+            ? Self("refreshJoined", "waits for the running refresh, because \(cause)")
+            : Self("refreshBegun", "renews the credential, because \(cause)")
     }
 
     static let sentAgain = Self("sentAgain", "with the new credential")
@@ -61,10 +60,7 @@ extension CallNote {
         return Self(decision, parts.joined(separator: ", "))
     }
 
-    static let revalidatesInBackground = Self(
-        "revalidatesInBackground",
-        "asks the server after the stale response was served"
-    )
+    static let revalidatesInBackground = Self("revalidatesInBackground", "asks the server after a stale response")
 
     // MARK: Redirects
 

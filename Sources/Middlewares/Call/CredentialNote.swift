@@ -22,9 +22,8 @@ package struct CredentialNote: ContextNote, Error {
         _ named: Set<Origin>?,
         _ text: (_ target: String, _ allowed: String) -> String
     ) -> Self {
-        let allowed = (named ?? request.context.clientOrigin.map { [$0] } ?? []).map { "\($0)" }.sorted().shortened(
-            ", "
-        )
+        let allowed = (named ?? request.context.clientOrigin.map { [$0] } ?? []).map { "\($0)" }.sorted()
+            .shortened(", ")
         let target = Origin(request.url).map { "\($0)" } ?? "this URL"
         return Self(note: text(target, allowed.isEmpty ? "no origin" : allowed))
     }

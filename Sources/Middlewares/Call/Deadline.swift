@@ -22,10 +22,7 @@ public struct Deadline: Sendable {
         self = Self.make(duration, clock)
     }
 
-    package init(
-        remaining: @escaping @Sendable () -> Duration,
-        sleep: @escaping @Sendable () async throws -> Void
-    ) {
+    package init(remaining: @escaping @Sendable () -> Duration, sleep: @escaping @Sendable () async throws -> Void) {
         remainingNow = remaining
         sleepNow = sleep
     }

@@ -37,22 +37,15 @@ public struct LimitError: HTTPError {
 
     /// - Parameter limit: the name of the interceptor that refused the request.
     package static func queueFull(_ limit: String, waiting: Int, request: borrowing HTTPRequest) -> Self {
-        Self(
-            .queueFull,
-            "The request was not sent, because \(waiting) requests are already waiting, the maximum of \(limit). Send fewer"
-                + " requests at a time, or raise the maximum: \(limit)(…, maxQueued:).",
-            request: request
-        )
+        let reason = "\(waiting) requests are already waiting, the maximum of \(limit)."
+        let remedy = "Send fewer requests at a time, or raise the maximum: \(limit)(…, maxQueued:)."
+        return Self(.queueFull, "The request was not sent, because \(reason) \(remedy)", request: request)
     }
 
     package static func waitTooLong(_ wait: Duration, limit: Duration, request: borrowing HTTPRequest) -> Self {
-        Self(
-            .waitTooLong,
-            "The request was not sent, because the rate limit would make it wait \(wait), and the maximum is \(limit). Try"
-                + " again later, or allow a longer wait: rateLimit(…, maxWait:).",
-            wait: wait,
-            request: request
-        )
+        let reason = "the rate limit would make it wait \(wait), and the maximum is \(limit)."
+        let remedy = "Try again later, or allow a longer wait: rateLimit(…, maxWait:)."
+        return Self(.waitTooLong, "The request was not sent, because \(reason) \(remedy)", wait: wait, request: request)
     }
 
     package static func circuitOpen(

@@ -90,9 +90,7 @@ public struct OutcomeCondition: Sendable {
     /// The statuses that match, with 0 for a failed connection; `nil` if closures decide.
     var knownOutcomes: Set<Int>? {
         guard others.isEmpty else { return nil }
-        let codes: [HTTPErrorCode] = [
-            .offline, .cannotFindHost, .cannotConnect, .tlsFailed, .connectionLost, .timedOut, .truncated,
-        ]
+        let codes = Set<HTTPErrorCode>.brokenExchanges.union([.tlsFailed])
         let isConnection = codes.contains { code in errors.contains { $0(TransportError(code, "…")) } }
         return Set(statuses + statusesWithRetryAfter + (isConnection ? [0] : []))
     }

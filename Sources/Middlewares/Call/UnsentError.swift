@@ -5,12 +5,8 @@ extension UnsentError {
         _ request: borrowing HTTPRequest,
         wait: Duration = .zero
     ) -> TransportError {
-        TransportError(
-            .timedOut,
-            "The deadline of the call passed while it waited for \(what).",
-            request: copy request,
-            underlying: UnsentError(wait: wait)
-        )
+        let message = "The deadline of the call passed while it waited for \(what)."
+        return TransportError(.timedOut, message, request: copy request, underlying: UnsentError(wait: wait))
     }
 
     /// Whether the error's cause is an `UnsentError`.

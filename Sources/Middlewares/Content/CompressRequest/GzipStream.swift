@@ -60,16 +60,8 @@ final class GzipStream: Sendable {
                     let start = bytes.baseAddress?.advanced(by: position).assumingMemoryBound(to: UInt8.self)
                     let left = UInt32(bytes.count - position)
                     let room = UInt32(buffer.count)
-                    let result = czlib_deflate(
-                        stream,
-                        start,
-                        left,
-                        &taken,
-                        buffer.baseAddress,
-                        room,
-                        &made,
-                        isLast ? 1 : 0
-                    )
+                    let end: Int32 = isLast ? 1 : 0
+                    let result = czlib_deflate(stream, start, left, &taken, buffer.baseAddress, room, &made, end)
                     guard result != CZLIB_FAILED.rawValue else {
                         throw TransportError(.transportFailed, "zlib could not compress the request's body.")
                     }

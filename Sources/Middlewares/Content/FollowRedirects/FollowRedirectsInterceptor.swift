@@ -108,12 +108,10 @@ struct FollowRedirectsInterceptor: PlacedInterceptor {
             throw failure(.insecureRedirect, hops, response, request)
         }
         guard following.body.isReadable else {
-            throw TransportError(
-                .bodyNotReplayable,
-                "The server redirects by \(response.status.code), so the body has to be sent again; but it is a one-shot"
-                    + " stream that was used up. Use HTTPBody.restartable, bytes or a file.",
-                request: following
-            )
+            let message =
+                "The server redirects by \(response.status.code), so the body has to be sent again; but it is a one-shot stream"
+                + " that was used up. Use HTTPBody.restartable, bytes or a file."
+            throw TransportError(.bodyNotReplayable, message, request: following)
         }
     }
 

@@ -30,10 +30,7 @@ struct BearerAuthInterceptor: PlacedInterceptor {
     var placement: [ChainRole] {
         switch source {
         case .store(let tokens):
-            [
-                .addsCredentials(in: .authorization), .addsCredentials.of(tokens, for: tokens.origins),
-                .awaitsRenewal,
-            ]
+            [.addsCredentials(in: .authorization), .addsCredentials.of(tokens, for: tokens.origins), .awaitsRenewal]
         case .token(let token):
             [
                 .addsCredentials(in: .authorization),
@@ -57,8 +54,8 @@ extension CredentialNote {
     static func token(
         for origins: Set<Origin>?,
         withheldFrom request: HTTPRequest,
-        remedy: String,
-        parameter: String
+        _ remedy: String,
+        _ parameter: String
     ) throws -> Self? {
         let unknown = { AuthenticationError.unknownOrigin(of: request, remedy: remedy) }
         guard try request.origin(among: origins, orThrow: unknown()) == nil else { return nil }

@@ -24,12 +24,7 @@ final class BearerToken: Sendable {
             request.context.authorization != .omitted
         else { return nil }
         let (remedy, parameter) = (".bearerAuth(token, for: origin)", "bearerAuth(_:for:)")
-        let withheld = try CredentialNote.token(
-            for: origins,
-            withheldFrom: request,
-            remedy: remedy,
-            parameter: parameter
-        )
+        let withheld = try CredentialNote.token(for: origins, withheldFrom: request, remedy, parameter)
         if let withheld { return withheld }
         try request.requireUnshared(by: "bearerAuth")
         let field: HTTPField?

@@ -236,9 +236,8 @@ extension TokenStore {
     func addToken(to request: inout HTTPRequest) async throws -> CredentialNote? {
         var authorization = request.context.authorizations[self]
         guard !CredentialRefresh.isCurrent(of: self), !authorization.isHandled else {
-            request.note(
-                .tokenWithheld("the request belongs to a refresh of the token, or has been authorized already")
-            )
+            let reason = "the request belongs to a refresh of the token, or has been authorized already"
+            request.note(.tokenWithheld(reason))
             return nil
         }
         authorization.isHandled = true
@@ -249,12 +248,7 @@ extension TokenStore {
             return nil
         }
         let (remedy, parameter) = ("TokenStore(origins: [origin], …)", "TokenStore(origins:)")
-        let withheld = try CredentialNote.token(
-            for: origins,
-            withheldFrom: request,
-            remedy: remedy,
-            parameter: parameter
-        )
+        let withheld = try CredentialNote.token(for: origins, withheldFrom: request, remedy, parameter)
         if let withheld {
             request.note(.tokenWithheld(withheld.note ?? ""))
             return withheld

@@ -57,11 +57,7 @@ extension CookieJar {
     ///   - time: its wall clock decides whether a cookie has expired.
     ///   - report: called if the file can't be read, and the jar starts empty, or can't be written. By default debug builds write the
     ///     error to standard error.
-    public convenience init(
-        file: URL,
-        time: TimeSource = .system,
-        report: (@Sendable (any Error) -> Void)? = nil
-    ) {
+    public convenience init(file: URL, time: TimeSource = .system, report: (@Sendable (any Error) -> Void)? = nil) {
         let file = CookieFile(url: file, report: report ?? DebugReport.cookies)
         self.init(file.read(), time: time, persist: { file.write($0) })
     }

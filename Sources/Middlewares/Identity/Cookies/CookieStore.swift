@@ -94,9 +94,7 @@ struct CookieStore: Sendable {
         cookie.path = setting.path ?? host.defaultPath
         cookie.expires = Self.expiry(of: setting, at: date)
         guard Self.keepsPromise(of: cookie), host.isSecure || !cookie.isSecure && !hidesSecure(cookie, at: date)
-        else {
-            return nil
-        }
+        else { return nil }
         return cookie
     }
 

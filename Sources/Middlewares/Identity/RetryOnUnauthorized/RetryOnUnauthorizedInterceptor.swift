@@ -16,22 +16,17 @@ struct RetryOnUnauthorizedInterceptor: PlacedInterceptor {
             return try answer.get()
         }
         guard let rejected = record.generation(in: answer.answered), tokens.isWorthRenewing(rejected) else {
-            request.note(
-                .notRefreshed("the request carried no credential of the store, or a refresh has just been made")
-            )
+            request.note(.notRefreshed("the request carried no credential of the store, or a refresh was just made"))
             return try answer.get()
         }
         answer.answered?.body.discard()
         let renewed = try await tokens.value(rejecting: rejected, for: copy request, because: answer.cause)
         if tokens.isForLogIns { record.note(renewed.generation) }
         guard request.body.isReadable else {
-            throw TransportError(
-                .bodyNotReplayable,
-                "The server rejected the credential, and a new one was obtained; but the body is a one-shot stream that"
-                    + " was used up, so the request was not sent again. Send it with a new body, or use"
-                    + " HTTPBody.restartable, bytes or a file.",
-                request: request
-            )
+            let message =
+                "The credential was renewed, but the request was not sent again, because its body is a one-shot stream that was"
+                + " used up. Send it with a new body, or use HTTPBody.restartable, bytes or a file."
+            throw TransportError(.bodyNotReplayable, message, request: request)
         }
         return try await sendAgain(request, next, record)
     }

@@ -1,15 +1,11 @@
 internal import Foundation
+internal import InterceptorsSyntax
 
 /// Formats a request as a curl command to paste into a shell (bash, zsh or ksh), with secrets redacted.
 struct CurlCommand: Sendable {
-    private let body: LoggedBody
+    let body: LoggedBody
     /// Decides which values are secrets; `nil` to show them all.
-    private let redaction: Redaction?
-
-    init(body: LoggedBody, redaction: Redaction?) {
-        self.body = body
-        self.redaction = redaction
-    }
+    let redaction: Redaction?
 
     /// The command on one line, or the reason there is none, in angle brackets.
     func line(for request: HTTPRequest) -> String {
@@ -86,12 +82,6 @@ struct CurlCommand: Sendable {
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
-            UInt8(ascii: "/"), UInt8(ascii: "@"):
-            true
-        default: false
-        }
+        ASCII.isAlphanumeric(byte) || "-_./@".utf8.contains(byte)
     }
 }

@@ -100,11 +100,8 @@ public struct LogEntry: Sendable, CustomStringConvertible {
         let end = shown.unicodeScalars.lastIndex { $0 != "\n" && $0 != "\r" }
         let lines = end.map { String(shown.unicodeScalars[...$0]) } ?? ""
         let indent = LogEntryText.indent
-        self.init(
-            event: event,
-            number: number,
-            text: String(PrintableText.lines(lines, indent: indent).dropFirst(indent.count))
-        )
+        let indented = PrintableText.lines(lines, indent: indent).dropFirst(indent.count)
+        self.init(event: event, number: number, text: String(indented))
     }
 
     init(event: Event, number: UInt64, text: String) {

@@ -19,18 +19,6 @@ public struct TraceContext: Sendable, Hashable {
     // The known flags: sampled, and random trace ID (level 2 of the recommendation). All others are cleared.
     private static let knownFlags: UInt8 = 0b11
 
-    init(high: UInt64, low: UInt64, span: UInt64, isSampled: Bool, tracestate: String? = nil) {
-        self.init(high: high, low: low, span: span, flags: isSampled ? 1 : 0, tracestate: tracestate)
-    }
-
-    private init(high: UInt64, low: UInt64, span: UInt64, flags: UInt8, tracestate: String?) {
-        self.high = high
-        self.low = low
-        self.span = span
-        self.flags = flags
-        self.tracestate = tracestate
-    }
-
     /// The trace's ID, as 32 lower-case hexadecimal digits.
     public var traceID: String { high.hexadecimal + low.hexadecimal }
 
@@ -49,9 +37,11 @@ public struct TraceContext: Sendable, Hashable {
     }
 }
 
-// MARK: Reading
-
 extension TraceContext {
+    init(high: UInt64, low: UInt64, span: UInt64, isSampled: Bool, tracestate: String? = nil) {
+        self.init(high: high, low: low, span: span, flags: isSampled ? 1 : 0, tracestate: tracestate)
+    }
+
     /// Parses the two fields of a message. Returns `nil` if `traceparent` is invalid; its `tracestate` is then ignored too.
     ///
     /// A version later than 00 is parsed like version 00, and anything after the flags is ignored. `tracestate` is passed on as it is.

@@ -77,11 +77,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///   - origins: the origins that receive the fields; `nil`, the default, for all. The fields are removed from requests to
     ///     other origins.
     ///   - time: the source of IDs and of the sampling decision.
-    public static func tracing(
-        sampling: Double = 1,
-        origins: Set<Origin>? = nil,
-        time: TimeSource = .system
-    ) -> Self {
+    public static func tracing(sampling: Double = 1, origins: Set<Origin>? = nil, time: TimeSource = .system) -> Self {
         Self(TracingInterceptor(sampling: sampling, origins: origins, random: time.random))
     }
 }

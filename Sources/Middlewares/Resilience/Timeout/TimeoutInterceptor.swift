@@ -122,11 +122,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///     `nil`, the default, or more than about thirty years, enforces only the request's own deadline.
     ///   - name: the name of the limited part, for the error's message.
     ///   - time: measures the time.
-    public static func timeout(
-        _ limit: Duration? = nil,
-        of name: String? = nil,
-        time: TimeSource = .system
-    ) -> Self {
+    public static func timeout(_ limit: Duration? = nil, of name: String? = nil, time: TimeSource = .system) -> Self {
         let limit = limit.flatMap { $0 < Stopwatch.farthest ? $0 : nil }
         return Self(TimeoutInterceptor(limit: limit, name: name, time: time))
     }

@@ -1,13 +1,7 @@
 #if os(Linux)
-internal import Dispatch
+internal import Foundation
 internal import InterceptorsCore
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
 
 /// Reports the machine's addresses to a monitor whenever the kernel says, over netlink, that they may have changed.
 ///

@@ -52,16 +52,9 @@ struct WaitForNetworkInterceptor: PlacedInterceptor {
         let roles: [ChainRole] = [
             .waits, .set("upTo: \(limit.code)"),
             .inside(.stores, because: "A stored response waits for a network that it doesn't need."),
-            .inside(
-                .retries,
-                because:
-                    "Only the first attempt waits: if the network goes away meanwhile, all attempts fail within a second."
-            ),
+            .inside(.retries, because: "Only the first attempt waits: if the network goes away, all fail at once."),
             .outside(.limits, because: "A request holds a permit, a token or a probe while it waits for a network."),
-            .outside(
-                .hedges,
-                because: "A wait for a network looks like a late response, so a request is sent twice."
-            ),
+            .outside(.hedges, because: "A wait for a network looks like a late response: a request is sent twice."),
             .outside(.signs, because: "The signature gets old while its request waits for a network."),
         ]
         let idle = ChainRole.idle("never waits", remedy: ".waitForNetwork(upTo: .seconds(30))")
