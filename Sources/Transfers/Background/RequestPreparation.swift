@@ -71,12 +71,10 @@ struct RequestPreparation: Sendable {
         let result = capture.result
         guard var prepared = result.request else {
             if let failure, !(failure is CancellationError) { throw failure }
-            throw TransferError(
-                .answeredByChain,
+            let message =
                 "An interceptor answered the request or joined it to another one, so there is nothing to enqueue. Prepare"
-                    + " background transfers with a chain that only adds what a request needs, such as fields and credentials.",
-                request: request
-            )
+                + " background transfers with a chain that only adds what a request needs, such as fields and credentials."
+            throw TransferError(.answeredByChain, message, request: request)
         }
         // Otherwise the request with the rejected token would be sent again.
         if let failure, result.isRejected, !failure.isReplayedRejection { throw failure }

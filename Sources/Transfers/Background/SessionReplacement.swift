@@ -32,11 +32,9 @@ struct SessionReplacement: Sendable {
     }
 
     private static func refusal(of settings: String) -> TransferError {
-        TransferError(
-            .unsupported,
-            "A background session can't apply \(settings), and doesn't ignore them. Use a client that sends over .platform()"
-                + " without them, or the session .inProcess()."
-        )
+        let remedy = "Use a client that sends over .platform() without them, or the session .inProcess()."
+        let message = "A background session can't apply \(settings), and doesn't ignore them. \(remedy)"
+        return TransferError(.unsupported, message)
     }
 
     private func check(_ configuration: URLSessionConfiguration) throws(TransferError) {
@@ -60,12 +58,10 @@ struct SessionReplacement: Sendable {
             .filter { $0 != .authorization && redaction.isBoundToOrigin($0) && !fieldsOnRedirects.contains($0) }
         guard bound.isEmpty else {
             let names = Set(bound.map(\.rawName)).sorted().joined(separator: ", ")
-            throw TransferError(
-                .unsupported,
+            let message =
                 "A background session follows redirects without asking, and would send \(names) to any origin. Send the"
-                    + " credential in Authorization, or allow the fields: .system(fieldsOnRedirects:).",
-                request: request
-            )
+                + " credential in Authorization, or allow the fields: .system(fieldsOnRedirects:)."
+            throw TransferError(.unsupported, message, request: request)
         }
     }
 }

@@ -38,11 +38,8 @@ final class SystemSession: BackgroundSession {
         let outgoing = try transport.urlRequest(for: request)
         let system = try delegate.isValid.withLock { isValid in
             guard isValid else {
-                throw TransferError(
-                    .transferLost,
-                    "The system has ended the background session. A later launch of the app has another one.",
-                    request: request
-                )
+                let message = "The system has ended the background session. A later launch of the app has another one."
+                throw TransferError(.transferLost, message, request: request)
             }
             let system: URLSessionTask =
                 if let upload {

@@ -141,12 +141,10 @@ extension TransferCore {
 // Ends.
 extension TransferCore {
     private func deliver(_ record: TransferRecord, _ ending: TransferEnding) {
+        let id = record.id
         let (observers, content) = state.withLock { state in
-            state.tokens[record.id] = nil
-            return (
-                state.observers.removeValue(forKey: record.id) ?? [:],
-                state.contents.removeValue(forKey: record.id) ?? Data()
-            )
+            state.tokens[id] = nil
+            return (state.observers.removeValue(forKey: id) ?? [:], state.contents.removeValue(forKey: id) ?? Data())
         }
         for observer in observers.values { observer.finish() }
         let result = ending.result(content: content)
@@ -165,9 +163,7 @@ extension TransferCore {
         let (stream, observer) = AsyncStream.makeStream(of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state -> Int? in
             guard !state.isClosed, state.machine.records.contains(where: { $0.id == id && !$0.phase.isEnd })
-            else {
-                return nil
-            }
+            else { return nil }
             let number = state.number()
             state.observers[id, default: [:]][number] = observer
             return number
@@ -262,7 +258,7 @@ extension TransferCore {
         // An unstructured task, because the session doesn't wait for the app's closure.
         Task {
             do {
-                let request = try await renewing((record.failedTransfer, .failure(failure.error)))
+                let request = try await renewing((record.transfer(at: record.attempt - 1), .failure(failure.error)))
                 guard let request else { return handle(.notRenewed(record.task)) }
                 let rejection = failure.rejection.map { response in
                     let token = state.withLock { $0.tokens[record.id] }

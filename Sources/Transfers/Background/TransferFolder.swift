@@ -228,8 +228,7 @@ struct TransferClaim: Sendable {
         self.path = path
         try Self.claimed.withLock { claimed in
             guard !claimed.identifiers.contains(identifier) else {
-                let message =
-                    "The process has BackgroundTransfers with the identifier \(identifier) already. Create one, and share it."
+                let message = "The process has BackgroundTransfers with the identifier \(identifier). Share them."
                 throw TransferError(.identifierInUse, message)
             }
             guard claimed.folders[path] == nil else { throw Self.folderInUse(path) }
@@ -267,9 +266,7 @@ struct TransferClaim: Sendable {
     }
 
     private static func folderInUse(_ path: String) -> TransferError {
-        TransferError(
-            .folderInUse,
-            "Other BackgroundTransfers keep their records in \(path), in this process or in another one. Give each a folder."
-        )
+        let message = "Other BackgroundTransfers, perhaps of another process, use \(path). Give each a folder."
+        return TransferError(.folderInUse, message)
     }
 }

@@ -173,8 +173,7 @@ extension TransferMachine {
     private mutating func match(_ listed: ListedTask) {
         if let id = listed.task?.id, forgotten?.contains(id) == true { return }
         guard let task = listed.task, let record = entries[task.id]?.record else {
-            let message =
-                "A task of the session has no record on disk, so nobody could receive its outcome. It was cancelled."
+            let message = "A task of the session has no record on disk to receive its outcome. It was cancelled."
             effects += [.cancelNumber(listed.number), .report(TransferFailure(.transferLost, message))]
             return
         }

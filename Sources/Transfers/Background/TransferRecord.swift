@@ -44,13 +44,11 @@ struct TransferRecord: Codable, Sendable, Hashable {
     var task: TransferTask { TransferTask(id: id, attempt: attempt) }
     var isDownload: Bool { destination != nil }
 
-    var transfer: BackgroundTransfer {
-        BackgroundTransfer(id: id, destination: destination?.url, note: note, attempt: attempt)
-    }
+    var transfer: BackgroundTransfer { transfer(at: attempt) }
 
-    /// The transfer at the failure before this attempt.
-    var failedTransfer: BackgroundTransfer {
-        BackgroundTransfer(id: id, destination: destination?.url, note: note, attempt: attempt - 1)
+    /// The transfer at an attempt, such as the one that failed before this one.
+    func transfer(at attempt: Int) -> BackgroundTransfer {
+        BackgroundTransfer(id: id, destination: destination?.url, note: note, attempt: attempt)
     }
 }
 
@@ -88,16 +86,12 @@ struct TransferResponse: Codable, Sendable, Hashable {
     /// The failure that this response means, or `nil` if it is a success.
     func failure(allowsOtherOrigins: Bool) -> TransferFailure? {
         if isInsecure {
-            return TransferFailure(
-                .insecureRedirect,
-                "A redirect led from https to http, where anybody could have answered. Ask the server's operator."
-            )
+            let message = "A redirect led from https to http, where anybody could answer. Ask the server's operator."
+            return TransferFailure(.insecureRedirect, message)
         }
         if isElsewhere, !allowsOtherOrigins {
-            return TransferFailure(
-                .redirectedElsewhere,
-                "A redirect led to another origin. Pass allowsOtherOrigins: true if the server sends clients there."
-            )
+            let message = "A redirect led to another origin. Pass allowsOtherOrigins: true if that is intended."
+            return TransferFailure(.redirectedElsewhere, message)
         }
         guard 200..<300 ~= status else {
             return TransferFailure(.unacceptedStatus, "The status \(status) is not a success.", self)
@@ -138,10 +132,7 @@ struct TransferFailure: Codable, Sendable, Hashable {
             || code == HTTPErrorCode.cancelledBySystem.rawValue
     }
 
-    static let lost = Self(
-        .transferLost,
-        "The transfer stopped without an outcome: the process that ran it ended, or the system dropped it. Enqueue it again."
-    )
+    static let lost = Self(.transferLost, "The transfer's process ended, or the system dropped it. Enqueue it again.")
 }
 
 enum TransferEnding: Codable, Sendable, Hashable {

@@ -51,10 +51,7 @@ enum DownloadDecision: Sendable, Hashable {
         case (206, let demand?):
             self = Self.range(in: fields, for: demand).map { .append($0) } ?? .startOver
         case (206, nil):
-            self = .refuse(
-                .invalidRange,
-                reason: "The server sent part of the content, although the request named no range."
-            )
+            self = .refuse(.invalidRange, reason: "The server sent a part, although the request named no range.")
         case (416, _?):
             self = .startOver
         case (let code, let demand) where !Self.isContent(code, replacing: demand):

@@ -102,12 +102,8 @@ extension DownloadRun {
                 let failure: TransferPatience.Failure = isAnswered || response != nil ? .answered : .unanswered
                 attempts.note(failure, after: part.count, of: part.representation, at: elapsed())
                 let patience = attempts.patience
-                guard !patience.isOver,
-                    let wait = patience.wait(
-                        error.refusesForNow ? response : nil,
-                        error.temporaryRefusal,
-                        resuming.time
-                    )
+                let refusal = error.refusesForNow ? response : nil
+                guard !patience.isOver, let wait = patience.wait(refusal, error.temporaryRefusal, resuming.time)
                 else { throw error }
                 // The next attempt would end before it began.
                 if let left = request.context.deadline?.remaining, left <= wait { throw error }
@@ -249,11 +245,8 @@ extension DownloadRun {
         let digest = try await part.digest()
         if digest == sha256.lowercased() { return true }
         guard state.isComposed, !state.hasStartedOver else {
-            throw TransferError(
-                .digestMismatch,
-                "The content for \(file.path) has the SHA-256 \(digest), not \(sha256.lowercased()). It was removed.",
-                request: request
-            )
+            let message = "The content for \(file.path) has the SHA-256 \(digest), not \(sha256.lowercased())."
+            throw TransferError(.digestMismatch, message, request: request)
         }
         state.hasStartedOver = true
         try part.clear()

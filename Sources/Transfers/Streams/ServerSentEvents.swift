@@ -91,9 +91,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         /// How an error ends a connection; `nil` if another connection would fail in the same way.
         private func end(after error: any Error) -> ReconnectionPlan.End? {
             guard !(error is CancellationError), !Task.isCancelled, error.receivedResponse == nil else { return nil }
-            if let refusal = error.temporaryRefusal {
-                return .failed(error, wait: refusal.wait ?? .zero)
-            }
+            if let refusal = error.temporaryRefusal { return .failed(error, wait: refusal.wait ?? .zero) }
             guard error.isOrIsCausedBy(.lostConnections) else { return nil }
             guard let connection else { return .failed(error, wait: .zero) }
             return .broken(error, lifetime: lifetime(), hasContent: connection.hasContent)

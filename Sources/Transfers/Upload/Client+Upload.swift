@@ -98,30 +98,24 @@ extension Client {
         }
         // Each of several requests would have them.
         if resuming.kind == .tus, request.method != .post {
-            throw TransportError(
-                .invalidRequest,
-                "tus makes an upload by POST, not by \(request.method).",
-                request: request
-            )
+            let message = "tus makes an upload by POST, not by \(request.method)."
+            throw TransportError(.invalidRequest, message, request: request)
         }
         if let name = resuming.metadata.keys.first(where: { !UploadProtocol.isMetadataName($0) }) {
-            let message =
-                "The metadata name \(PrintableText.line(name)) isn't of printable ASCII without spaces and commas."
+            let message = "The metadata name \(PrintableText.line(name)) isn't ASCII without spaces and commas."
             throw TransportError(.invalidRequest, message, request: request)
         }
         guard let launches = resuming.launches else { return (length, nil) }
         // Before the digest, which reads the whole content.
         if let unfinished = launches.unfinished, unfinished.target != UnfinishedUpload.Target(request) {
-            let message =
-                "The unfinished upload is for another URL or method. Continue it by the same call, or leave out `from:`."
+            let message = "The unfinished upload is for another URL or method. Repeat that call, or leave out `from:`."
             throw TransferError(.uploadTargetChanged, message, request: request)
         }
         let version = if let version = launches.version { version } else { try await request.body.digest() }
         if let unfinished = launches.unfinished,
             unfinished.kind != resuming.kind || unfinished.length != length || unfinished.version != version
         {
-            let message =
-                "The content or the protocol isn't that of the unfinished upload. Cancel it, and begin from the start."
+            let message = "The content or the protocol isn't that of the unfinished upload. Cancel it, and begin again."
             throw TransferError(.uploadContentChanged, message, request: request, sentNothing: true)
         }
         return (length, version)
@@ -137,11 +131,8 @@ extension HTTPBody {
             for try await chunk in self { try digest.update(chunk) }
             return try digest.finish().hexadecimal
         } catch let error as DigestUnavailable {
-            throw TransportError(
-                .unsupported,
-                "The content's digest can't be computed: pass `version:`.",
-                underlying: error
-            )
+            let message = "The content's digest can't be computed: pass `version:`."
+            throw TransportError(.unsupported, message, underlying: error)
         }
     }
 }

@@ -130,10 +130,7 @@ extension HTTPRequest {
 extension TransportError {
     /// The error of an upload whose content can't be read from an offset. Nothing was sent.
     static func notSeekable(_ request: HTTPRequest) -> TransportError {
-        TransportError(
-            .bodyNotReplayable,
-            "An upload that resumes reads its content from any offset, and a \(request.body) can't be read so. Use bytes, a file or HTTPBody.seekable.",
-            request: request
-        )
+        let message = "A \(request.body) can't be read from any offset. Use bytes, a file or HTTPBody.seekable."
+        return TransportError(.bodyNotReplayable, message, request: request)
     }
 }

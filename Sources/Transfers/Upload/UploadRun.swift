@@ -36,12 +36,8 @@ struct UploadRun: Sendable {
 
     func run() async throws -> HTTPResponse {
         let unfinished = resuming.launches?.unfinished
-        let plan = UploadPlan(
-            length: length,
-            resuming: resuming,
-            isRepeatable: request.isRepeatable,
-            isContinued: unfinished != nil
-        )
+        let (isRepeatable, isContinued) = (request.isRepeatable, unfinished != nil)
+        let plan = UploadPlan(length: length, resuming: resuming, isRepeatable: isRepeatable, isContinued: isContinued)
         var state = State(plan: plan, naming: UploadNaming(unfinished?.url), elapsed: resuming.time.startMeasuring())
         while true {
             try Task.checkCancellation()
