@@ -105,7 +105,7 @@ extension AuthenticationError {
     }
 
     static var refreshCancelled: Self {
-        let message = "The refresh closure cancelled its own work, not a request. The next request refreshes again."
+        let message = "The refresh closure cancelled its own work: no request was cancelled. The next refreshes again."
         return Self(.refreshCancelled, message)
     }
 
@@ -122,7 +122,8 @@ extension AuthenticationError {
 
     static func wrongOrder(of request: HTTPRequest) -> Self {
         let remedy = "Write [.retryOnUnauthorized(tokens), .bearerAuth(tokens)]."
-        return refusal(.wrongOrder, request, "the second attempt would carry the rejected token. \(remedy)")
+        let harm = "bearerAuth is outside retryOnUnauthorized: the second attempt would carry the rejected token."
+        return refusal(.wrongOrder, request, "\(harm) \(remedy)")
     }
 
     static func invalidToken(for request: HTTPRequest) -> Self {

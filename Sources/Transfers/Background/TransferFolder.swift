@@ -228,7 +228,8 @@ struct TransferClaim: Sendable {
         self.path = path
         try Self.claimed.withLock { claimed in
             guard !claimed.identifiers.contains(identifier) else {
-                let message = "The process has BackgroundTransfers with the identifier \(identifier). Share them."
+                let message =
+                    "The process has BackgroundTransfers with the identifier \(identifier) already. Create one, and share it."
                 throw TransferError(.identifierInUse, message)
             }
             guard claimed.folders[path] == nil else { throw Self.folderInUse(path) }
@@ -266,7 +267,7 @@ struct TransferClaim: Sendable {
     }
 
     private static func folderInUse(_ path: String) -> TransferError {
-        let message = "Other BackgroundTransfers, perhaps of another process, use \(path). Give each a folder."
+        let message = "Other BackgroundTransfers, or those of another process, use \(path). Give each a folder."
         return TransferError(.folderInUse, message)
     }
 }

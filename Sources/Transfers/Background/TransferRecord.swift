@@ -132,7 +132,10 @@ struct TransferFailure: Codable, Sendable, Hashable {
             || code == HTTPErrorCode.cancelledBySystem.rawValue
     }
 
-    static let lost = Self(.transferLost, "The transfer's process ended, or the system dropped it. Enqueue it again.")
+    static let lost = Self(
+        .transferLost,
+        "The transfer has no outcome: its process ended, or the system dropped it. Enqueue it again."
+    )
 }
 
 enum TransferEnding: Codable, Sendable, Hashable {

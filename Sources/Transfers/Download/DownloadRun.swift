@@ -245,7 +245,8 @@ extension DownloadRun {
         let digest = try await part.digest()
         if digest == sha256.lowercased() { return true }
         guard state.isComposed, !state.hasStartedOver else {
-            let message = "The content for \(file.path) has the SHA-256 \(digest), not \(sha256.lowercased())."
+            let message =
+                "The content for \(file.path) has the SHA-256 \(digest), not \(sha256.lowercased()). It was removed."
             throw TransferError(.digestMismatch, message, request: request)
         }
         state.hasStartedOver = true

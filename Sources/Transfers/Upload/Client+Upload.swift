@@ -102,7 +102,8 @@ extension Client {
             throw TransportError(.invalidRequest, message, request: request)
         }
         if let name = resuming.metadata.keys.first(where: { !UploadProtocol.isMetadataName($0) }) {
-            let message = "The metadata name \(PrintableText.line(name)) isn't ASCII without spaces and commas."
+            let message =
+                "The metadata name \(PrintableText.line(name)) isn't of printable ASCII without spaces and commas."
             throw TransportError(.invalidRequest, message, request: request)
         }
         guard let launches = resuming.launches else { return (length, nil) }

@@ -30,12 +30,21 @@ extension UploadFault {
     static let offsetBeyondSent = Self("The server says that it has bytes that were never sent.", end: .always)
     static let offsetDecreased = Self("The server has fewer bytes than it has acknowledged before.", end: .always)
     static let offsetMissing = Self("The server's response has no Upload-Offset.")
-    static let lengthChanged = Self("The server names another length than the content's.", end: .ofOwn)
+    static let lengthChanged = Self(
+        "The server names another length than that of the content. Begin the upload from the start.",
+        end: .ofOwn
+    )
     static let locationChanged = Self("The server has named two different URLs for one upload.", end: .always)
     static let locationInvalid = Self("The Location of the upload is missing, or not an http or https URL.")
     static let insecureLocation = Self("The Location of the upload leads from https to http.")
-    static let completeTooEarly = Self("The upload counts as complete without the whole content.", end: .always)
-    static let unsupported = Self("The server lacks this protocol. Pass another `resuming:`.", .uploadUnsupported)
+    static let completeTooEarly = Self(
+        "The server says that the upload is complete, but it doesn't have the whole content.",
+        end: .always
+    )
+    static let unsupported = Self(
+        "The server doesn't speak this protocol of resumable uploads. Pass another `resuming:`.",
+        .uploadUnsupported
+    )
     static let tooLarge = Self("The content is larger than the server's limit.", .bodyTooLarge, end: .always)
     static let forgotten = Self(
         "The server doesn't know the upload any more. It may have completed it: look before you upload the content again.",

@@ -101,6 +101,9 @@ extension Error {
 }
 
 extension CacheStoreError {
-    fileprivate static let gone = CacheStoreError(.entryGone, "A stored body was replaced, or its file removed.")
+    fileprivate static let gone = CacheStoreError(
+        .entryGone,
+        "A stored body is gone: its entry was replaced, or the file was removed."
+    )
     static let damagedBody = CacheStoreError(.entryDamaged, "A stored body was damaged.")
 }
