@@ -25,9 +25,6 @@ extension Error {
         isOrIsCausedBy { $0 is CancellationError || ($0 as? URLError)?.code == .cancelled }
     }
 
-    /// Whether the server demands credentials: the response is a 401.
-    public var isUnauthorized: Bool { isOrIsCausedBy { ($0 as? any HTTPError)?.response?.status.code == 401 } }
-
     /// Whether the server failed: the response has a status from 500 to 599. The 504 that a cache makes while the server can't
     /// be reached doesn't count.
     public var isServerFault: Bool {

@@ -55,6 +55,16 @@ extension HTTPErrorCode {
     public static let unknownAccount = Self(rawValue: "unknownAccount")
 }
 
+extension Error {
+    /// Whether the user needs to sign in: the response is a 401, or the session has ended (``HTTPErrorCode/signedOut``).
+    public var isUnauthorized: Bool {
+        isOrIsCausedBy { error in
+            guard let error = error as? any HTTPError else { return false }
+            return error.response?.status.code == 401 || error.code == .signedOut
+        }
+    }
+}
+
 extension AuthenticationError {
     /// The error for a refresh closure to throw when no refresh can succeed any more, such as after the server has rejected the
     /// refresh token. The ``TokenStore`` then signs out once (``TokenStore``, *Sessions*).

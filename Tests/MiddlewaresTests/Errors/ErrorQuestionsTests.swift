@@ -65,6 +65,7 @@ extension Error {
             (error(.timedOut), timeout), (URLError(.timedOut), timeout), (POSIXError(.ETIMEDOUT), timeout),
             (CancellationError(), cancelled), (URLError(.cancelled), cancelled),
             (AuthenticationError.refreshCancelled, none),
+            (AuthenticationError.signedOut(because: Plain()), [false, false, false, true]),
             (AuthorsError(.offline), offline), (AuthorsError(.timedOut), timeout), (AuthorsError(), none),
             (AuthorsError(HTTPErrorCode(rawValue: "cancelled")), none),
             (AuthorsError(HTTPErrorCode(rawValue: "failed"), 401), [false, false, false, true]),
