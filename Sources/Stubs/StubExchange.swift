@@ -70,8 +70,6 @@ package enum StubExchange {
         var response = try await answer.response(to: request, &pace)
         try Task.checkCancellation()
         response.url = response.url ?? request.url
-        var request = request
-        if response.status.kind != .successful { request.context.downloadProgress = nil }
         if !HTTPResponse.hasContent(status: response.status.code, answering: request.method) {
             response.body.discard()
             response.body = .empty

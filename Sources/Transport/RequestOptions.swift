@@ -128,7 +128,7 @@ extension HTTPContext {
         set { self[ReportsKey.self].taken = newValue }
     }
 
-    /// On a request: called as the content of a response with a 2xx status arrives, from any thread. The closure must return quickly.
+    /// On a request: called as the response's body arrives, from any thread. The closure must return quickly.
     public var downloadProgress: (@Sendable (TransferProgress) -> Void)? {
         get { self[ReportsKey.self].download }
         set { self[ReportsKey.self].download = newValue }

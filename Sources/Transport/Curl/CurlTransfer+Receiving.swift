@@ -134,9 +134,7 @@ extension CurlTransfer {
         }
         received += Int64(bytes.count)
         noteSurplus()
-        if let onDownload, easy.long(CCURLINFO_RESPONSE_CODE) / 100 == 2 {
-            onDownload(TransferProgress(completed: received, total: contentLength))
-        }
+        onDownload?(TransferProgress(completed: received, total: contentLength))
         return .accepted
     }
 

@@ -198,8 +198,7 @@ extension SessionTransfer {
         let progress: TransferProgress? = state.withLock { state in
             switch state.phase {
             case .buffering(let head), .streaming(let head):
-                head.status.kind == .successful
-                    ? TransferProgress(completed: state.received, total: head.length) : nil
+                TransferProgress(completed: state.received, total: head.length)
             case .preparing, .waiting, .ended: nil
             }
         }

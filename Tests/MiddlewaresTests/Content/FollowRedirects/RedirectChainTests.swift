@@ -23,20 +23,6 @@ struct RedirectChainTests {
         #expect(site.requests.count == 1)
     }
 
-    @Test func progressOfADownloadIsThatOfItsFile() async throws {
-        let server = try MockServer()
-        server.on(.get, "/old", .text("moved", status: 302, headers: [.location: "/film"]))
-        server.on(.get, "/film", .text("content"))
-        server.on(.get, "/none", .text("There is none.", status: 404))
-        let (client, reports) = (Client(baseURL: server.url), Notes<TransferProgress>())
-        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        defer { try? FileManager.default.removeItem(at: file) }
-        try await client.download("/old", to: file) { reports.add($0) }
-        await #expect(throws: StatusError.self) { try await client.download("/none", to: file) { reports.add($0) } }
-        #expect(reports.all.allSatisfy { $0.total == 7 })
-        #expect(reports.all.last?.completed == 7)
-    }
-
     @Test func bearerTokenNeverFollowsARedirectToAnotherOrigin() async throws {
         let site = site([
             "https://api.example/a": (307, "https://evil.example/b"),
