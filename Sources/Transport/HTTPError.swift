@@ -16,7 +16,7 @@ public import Foundation
 /// One failure has one ``code``, whatever the type of its error: `catch let error as any HTTPError where error.code == .timedOut`.
 ///
 /// Every `Error` has the properties that apps usually check: ``Swift/Error/isOffline``, ``Swift/Error/isTimeout``,
-/// ``Swift/Error/isCancelled`` and ``Swift/Error/isServerFault``; with `import Interceptors`, also `isUnauthorized` and `isDisconnection`.
+/// ``Swift/Error/isCancelled`` and ``Swift/Error/isServerFault``. `Interceptors` adds `isUnauthorized` and `isDisconnection`.
 ///
 /// ## Write one
 /// ```swift

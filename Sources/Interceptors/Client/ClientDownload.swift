@@ -20,7 +20,8 @@ extension Client {
     ///   - query: appended to any query in the path.
     ///   - headers: take precedence over the chain's defaults.
     ///   - context: values that accompany the request. Its `HTTPContext.responseBody` is replaced.
-    ///   - progress: called as the content arrives, from any thread. It replaces the context's.
+    ///   - progress: called as content arrives, from any thread. A redirect's or an error's page counts, and then the progress begins
+    ///     again. It replaces the context's.
     /// - Returns: the response, whose body has been read.
     /// - Throws: ``StatusError`` if the status isn't a success, with the response; otherwise as `HTTPBody.write(to:upTo:)`.
     @discardableResult

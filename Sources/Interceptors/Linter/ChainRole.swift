@@ -20,10 +20,13 @@ public struct ChainRole: Sendable {
     /// A role that only describes an element.
     private static let setting = Self(id: "setting", isShown: false)
 
-    /// This role, with details about the element that declares it.
-    package func with(_ describe: @escaping @Sendable (inout Placement) -> Void) -> Self {
+    /// This role, with further details about the element that declares it.
+    package func with(_ details: @escaping @Sendable (inout Placement) -> Void) -> Self {
         var role = self
-        role.describe = describe
+        role.describe = { [describe] placement in
+            describe(&placement)
+            details(&placement)
+        }
         return role
     }
 

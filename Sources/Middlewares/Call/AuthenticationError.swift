@@ -115,13 +115,14 @@ extension AuthenticationError {
     }
 
     static var refreshCancelled: Self {
-        let message = "The refresh closure cancelled its own work: no request was cancelled. The next refreshes again."
+        let message =
+            "The refresh closure threw CancellationError, but no waiting request was cancelled. The next request refreshes again."
         return Self(.refreshCancelled, message)
     }
 
     static var noClient: Self {
-        let remedy = "Send it with a Client, or use TokenStore { rejected in … }."
-        return Self(.unsupported, "The refresh closure takes a Client, and none made the request. \(remedy)")
+        let remedy = "Send the request with a Client, or use TokenStore { rejected in … }."
+        return Self(.unsupported, "The refresh closure takes a Client, but no Client made the request. \(remedy)")
     }
 
     /// - Parameter remedy: how to name the origins.

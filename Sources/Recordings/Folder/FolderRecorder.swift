@@ -19,7 +19,7 @@ final class FolderRecorder: Sendable {
     // Writing waits for the disk, and tasks have few threads to wait on.
     private let queue = DispatchQueue(label: "folder", qos: .userInitiated)
 
-    init(_ folder: URL, redaction: ExchangeRedaction, report: @escaping @Sendable (any Error) -> Void = { _ in }) {
+    init(_ folder: URL, redaction: ExchangeRedaction, report: @escaping @Sendable (any Error) -> Void) {
         self.folder = FolderPath(folder)
         (self.redaction, self.report) = (redaction, report)
         path = folder.resolvingSymlinksInPath().path

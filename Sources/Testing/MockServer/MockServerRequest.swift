@@ -29,8 +29,14 @@ extension MockServer {
 
         /// The first value of a query parameter, decoded. Both `+` and `%20` become a space.
         public func queryValue(_ name: String) -> String? {
-            let items = URLComponents(string: "?" + (query ?? "").replacing("+", with: "%20"))?.queryItems
-            return items?.first { $0.name == name }.map { $0.value ?? "" }
+            // URLComponents encodes the whole query again if a byte of it is not allowed there.
+            for pair in (query ?? "").split(separator: "&") {
+                let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { part in
+                    part.replacing("+", with: " ").removingPercentEncoding ?? String(part)
+                }
+                if parts[0] == name { return parts.count == 2 ? parts[1] : "" }
+            }
+            return nil
         }
     }
 }

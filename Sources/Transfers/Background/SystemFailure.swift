@@ -21,7 +21,7 @@ enum SystemFailure {
             let message = "The system's service for background transfers ended. Enqueue the transfer again."
             return TransferFailure(.transferLost, message)
         case NSURLErrorBackgroundSessionInUseByAnotherProcess:
-            let message = "Another process has a background session with this identifier. Give each app another."
+            let message = "Another process has a background session with this identifier. Give each app its own."
             return TransferFailure(.identifierInUse, message)
         case NSURLErrorBackgroundSessionRequiresSharedContainer:
             return TransferFailure(.unsupported, "A background session of an app extension isn't supported.")

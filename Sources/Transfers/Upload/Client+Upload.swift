@@ -109,7 +109,8 @@ extension Client {
         guard let launches = resuming.launches else { return (length, nil) }
         // Before the digest, which reads the whole content.
         if let unfinished = launches.unfinished, unfinished.target != UnfinishedUpload.Target(request) {
-            let message = "The unfinished upload is for another URL or method. Repeat that call, or leave out `from:`."
+            let message =
+                "The unfinished upload is for another URL or method. Continue it by the same call, or leave out `from:`."
             throw TransferError(.uploadTargetChanged, message, request: request)
         }
         let version = if let version = launches.version { version } else { try await request.body.digest() }

@@ -132,7 +132,7 @@ import Testing
         try FileManager.default.createDirectory(at: recorded.url, withIntermediateDirectories: true)
         let other = try OpenedFile.open(recorded.url.path, O_RDONLY | O_DIRECTORY)
         #expect(other.tryLock() == .locked)
-        let recorder = FolderRecorder(recorded.url, redaction: .standard)
+        let recorder = FolderRecorder(recorded.url, redaction: .standard) { _ in }
         let exchange = RecordedExchange(
             startedAt: Date(),
             request: .init(method: .get, url: "https://api.example.com/a"),

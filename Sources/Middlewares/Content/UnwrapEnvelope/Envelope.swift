@@ -73,8 +73,8 @@ extension Data {
     /// A copy of the bytes in a range of offsets, counted from the start.
     ///
     /// The copy begins at index 0 and doesn't keep the rest of this data alive.
-    func bytes(at place: Range<Int>) -> Data {
-        subdata(in: startIndex + place.lowerBound..<startIndex + place.upperBound)
+    func bytes(at range: Range<Int>) -> Data {
+        subdata(in: startIndex + range.lowerBound..<startIndex + range.upperBound)
     }
 
     /// The text of the string, number or boolean of JSON in a range of offsets; `nil` for `null`.
@@ -82,11 +82,11 @@ extension Data {
     /// A string with an invalid escape is returned with all its escapes undecoded; invalid UTF-8 becomes U+FFFD.
     ///
     /// - Parameter isNestedToo: whether an object or an array has a text too, which is its JSON.
-    func jsonText(at place: Range<Int>, isNestedToo: Bool = false) -> String? {
+    func jsonText(at range: Range<Int>, isNestedToo: Bool = false) -> String? {
         withUnsafeBytes { bytes in
-            var value = UnsafeRawBufferPointer(rebasing: bytes[place])
+            var value = UnsafeRawBufferPointer(rebasing: bytes[range])
             switch value.first {
-            case UInt8(ascii: "{"), UInt8(ascii: "["): guard isNestedToo else { return nil }
+            case UInt8(ascii: "{") where !isNestedToo, UInt8(ascii: "[") where !isNestedToo: return nil
             case UInt8(ascii: "n"), nil: return nil
             case UInt8(ascii: "\""):
                 value = UnsafeRawBufferPointer(rebasing: value.dropFirst().dropLast())

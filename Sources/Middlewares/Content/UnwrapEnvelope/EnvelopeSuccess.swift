@@ -46,11 +46,11 @@ extension Envelope.Code: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral
     public init(stringLiteral text: String) { self.init(text) }
 
     /// Reads the code from a JSON value in a range of offsets; `nil` for `null`, objects and arrays.
-    init?(json: Data, at place: Range<Int>) {
-        guard let text = json.jsonText(at: place) else { return nil }
+    init?(json: Data, at range: Range<Int>) {
+        guard let text = json.jsonText(at: range) else { return nil }
         self.init(text)
         // A whole number in another notation, such as 2e2 or -0, that loses no digits in the conversion.
-        if number ?? 0 == 0, json[json.startIndex + place.lowerBound] != UInt8(ascii: "\""), let value = Double(text),
+        if number ?? 0 == 0, json[json.startIndex + range.lowerBound] != UInt8(ascii: "\""), let value = Double(text),
             value.magnitude <= 0x1p53, let number = Int(exactly: value)
         {
             self.init(number)

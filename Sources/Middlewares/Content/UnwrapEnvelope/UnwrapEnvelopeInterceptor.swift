@@ -8,7 +8,7 @@ struct UnwrapEnvelopeInterceptor: PlacedInterceptor {
     let limit: Int
     let keepsEnvelope: Bool
     let isUnwrapped: @Sendable (HTTPResponse.Status) -> Bool
-    /// Keeps an inner cache from storing responses that become errors. Created once, because each request carries it.
+    /// Keeps an inner cache from storing responses that become errors. The factory creates it once: each request carries it.
     var condition: StoringCondition?
 
     @inline(__always)

@@ -139,7 +139,9 @@ extension TransportConformance {
     }
 
     static func chunks(of content: Data) -> HTTPBody {
-        ScriptedStream(content, in: (content.count + 49_999) / 50_000).body()
+        // Slices, whose indices don't begin at 0.
+        let starts = stride(from: 0, to: content.count, by: 50_000)
+        return ScriptedStream(starts.map { content[$0..<min($0 + 50_000, content.count)] }).body()
     }
 }
 

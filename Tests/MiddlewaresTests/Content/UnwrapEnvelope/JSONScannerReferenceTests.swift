@@ -4,7 +4,7 @@ import Testing
 
 @testable import InterceptorsMiddlewares
 
-/// Compares the scanner, which reads 64 bytes at once, with a scanner that reads each byte. The texts are random, or have
+/// Compares the scanner, which reads nested values 64 bytes at once, with a scanner that reads each byte. The texts are random, or have
 /// a special character at each index of a block. All random values come from seeds, so a failure can be repeated.
 @Suite(.againstHanging) struct JSONScannerReferenceTests {
     private static let paths = ["a", "b", "a.b", "b.a", "a.b.c", "c.é", "\""]

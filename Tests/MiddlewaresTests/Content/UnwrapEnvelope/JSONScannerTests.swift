@@ -36,6 +36,11 @@ import Testing
         #expect(texts == ["1", whole, #"{"id":1}"#, "7", nil, nil])
     }
 
+    @Test func aNameWithADotIsNotAPath() throws {
+        #expect(try value(at: "a.b", in: #"{"a.b":1}"#) == nil)
+        #expect(try value(at: "a.b", in: #"{"a.b":1,"a":{"b":2}}"#) == "2")
+    }
+
     @Test func anEmptyPathLeadsToTheWholeTextWithoutWhatSurroundsIt() throws {
         #expect(try value(at: "", in: "\u{FEFF} {\"a\" : 1}\r\n\t ") == "{\"a\" : 1}")
     }

@@ -4,7 +4,8 @@ import InterceptorsTestSupport
 enum RandomJSON {
     static func object(depth: Int, using generator: inout SeededGenerator) -> String {
         let members = (0..<Int.random(in: 0...6, using: &generator)).map { _ in
-            let name = string(generator.oneOf(["a", "a", "b", "b", "c", "é", "\"", "\\", "", "日本"]), using: &generator)
+            let names = ["a", "a", "b", "b", "c", "a.b", "é", "\"", "\\", "", "日本"]
+            let name = string(generator.oneOf(names), using: &generator)
             return "\(space(&generator))\(name)\(space(&generator)):\(value(depth: depth - 1, using: &generator))"
         }
         return "\(space(&generator)){\(members.isEmpty ? space(&generator) : members.joined(separator: ","))}"
