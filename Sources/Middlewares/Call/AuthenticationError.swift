@@ -56,7 +56,7 @@ extension HTTPErrorCode {
 }
 
 extension Error {
-    /// Whether the user needs to sign in: the response is a 401, or the session has ended (``HTTPErrorCode/signedOut``).
+    /// Whether the user needs to sign in: the response is a 401, or the session has ended (the code `signedOut`).
     public var isUnauthorized: Bool {
         isOrIsCausedBy { error in
             guard let error = error as? any HTTPError else { return false }
