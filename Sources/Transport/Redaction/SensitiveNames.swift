@@ -45,7 +45,8 @@ final class SensitiveNames: Sendable {
     ]
 }
 
-/// The words of a redaction in one byte array, each after its length and its role, grouped by first letter. Look-ups don't allocate.
+/// The words of a redaction in one byte array, each after its length and its role, grouped by first letter. A look-up
+/// allocates nothing.
 private struct WordTable: Sendable {
     private struct Role: OptionSet {
         let rawValue: UInt8
@@ -71,13 +72,12 @@ private struct WordTable: Sendable {
         var groups = [0]
         for group in 0..<32 {
             for (role, word) in all where word.first.map({ Int($0 & 31) == group }) ?? false {
-                // A longer word is truncated, which matches more, never less.
+                // A longer word is truncated, which makes more names sensitive, never fewer.
                 bytes += [UInt8(clamping: word.count), role.rawValue] + word.prefix(255)
             }
             groups.append(bytes.count)
         }
-        self.bytes = bytes
-        self.groups = groups
+        (self.bytes, self.groups) = (bytes, groups)
     }
 
     /// The letters and digits of a name, in lower case.
@@ -134,7 +134,7 @@ private struct WordTable: Sendable {
         }
     }
 
-    /// The roles of the words that begin at an index of a name. A word that isn't a part also ends at the end.
+    /// The roles of the words that begin at an index of a name. Except for parts and truncated words, they end where the name ends.
     private func roles(of name: UnsafeMutableBufferPointer<UInt8>, from start: Int, to end: Int) -> Role {
         var roles: Role = []
         guard start < end else { return roles }
@@ -144,7 +144,8 @@ private struct WordTable: Sendable {
             while position < groups[group + 1] {
                 let (length, role) = (Int(bytes[position]), Role(rawValue: bytes[position + 1]))
                 position += 2
-                if role == .part ? length <= end - start : length == end - start {
+                let mayGoOn = role == .part || length == UInt8.max && role != .removed
+                if mayGoOn ? length <= end - start : length == end - start {
                     var matching = 0
                     while matching < length, bytes[position + matching] == name[start + matching] { matching += 1 }
                     if matching == length { roles.formUnion(role) }

@@ -61,7 +61,7 @@ import Testing
         await transport.shutDown()
     }
 
-    /// libcurl 7.88 accepts it, and a later version may refuse it. The content is whole, or there is none.
+    /// libcurl 7.88 accepts such a size. A later version may fail the call.
     @Test(arguments: ["5:x", "5 x"]) func chunkSizeBeforeOtherBytesChangesNoContent(size: String) async throws {
         let server = try MockServer()
         let chunks = "\(size)\r\nhello\r\n0\r\n\r\n"

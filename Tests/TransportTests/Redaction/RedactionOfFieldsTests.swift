@@ -2,13 +2,13 @@ import Testing
 
 @testable import InterceptorsTransport
 
-@Suite(.againstHanging) struct UsualFieldNamesTests {
+@Suite(.againstHanging) struct RedactionOfFieldsTests {
     @Test(arguments: [
         Redaction.standard, .standard.adding(names: ["Accept", "ETag", "location"]),
         Redaction(sensitiveParts: ["type"], sensitiveNames: ["vary"]),
         Redaction(sensitiveParts: [], sensitiveNames: []),
     ])
-    func whatIsKnownOfThemBeforehandIsWhatTheirTextsSay(redaction: Redaction) {
+    func whatIsKnownOfUsualNamesBeforehandIsWhatTheirTextsSay(redaction: Redaction) {
         for name in SensitiveNames.usualNames {
             let isSensitive = redaction.isSensitive(name.rawName)
             #expect(redaction.isSensitive(name) == isSensitive, "\(name)")
@@ -19,6 +19,12 @@ import Testing
         #expect(Redaction.standard.isSensitive(.authorization))
         #expect(Redaction.standard.isSensitive("X-Api-Key" as HTTPField.Name))
         #expect(!Redaction.standard.isSensitive(.contentType))
+    }
+
+    @Test(arguments: [255, 256, 300]) func aLongNameThatAProgramAddsIsSensitive(length: Int) {
+        let name = String(repeating: "n", count: length)
+        #expect(!Redaction.standard.isSensitive(name))
+        #expect(Redaction.standard.adding(names: [name]).isSensitive(name))
     }
 
     @Test(arguments: [HTTPField.Name.location, .contentLocation, .referer])
